@@ -1,0 +1,1 @@
+//! Schema, table, readers, profile and the invertible row encoder.

@@ -1,0 +1,1 @@
+//! Fidelity, utility and attack metrics.

@@ -1,0 +1,1 @@
+//! Tables, model files, recipes and privacy certificates: whatever leaves.

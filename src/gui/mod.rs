@@ -1,0 +1,1 @@
+//! The window: panels, plots, widgets, theme and translations.

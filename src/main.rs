@@ -1,0 +1,2 @@
+//! Pointillist.
+fn main() {}

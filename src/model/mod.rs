@@ -1,0 +1,1 @@
+//! Layers with per-example gradients, generator and critic.

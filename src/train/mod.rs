@@ -1,0 +1,1 @@
+//! Plan, schedule, privatised steps and the training loops.
