@@ -1,0 +1,210 @@
+//! What a window or a command line may ask of the engine.
+
+use std::path::PathBuf;
+
+use crate::data::{Bound, Kind, ReadOptions, Scale, samples::SampleId};
+use crate::engine::settings::Settings;
+use crate::num::Epsilon;
+use crate::privacy::Neighboring;
+use crate::train::{DeviceKind, TrainSettings};
+
+/// Identifies a training run for as long as the program is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(pub u64);
+
+impl std::fmt::Display for RunId {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "run {}", self.0)
+    }
+}
+
+/// Where a table comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DataSource {
+    /// A CSV or Parquet file.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// How to read it; the defaults find delimiter and kind by themselves.
+        options: ReadOptions,
+        /// Its schema; without one, `NAME.schema.toml` beside the file is used when it exists, and otherwise
+        /// one is inferred for review.
+        schema: Option<PathBuf>,
+    },
+    /// A table that ships with the program.
+    Sample(SampleId),
+}
+
+/// A change to one column of the schema under review.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnEdit {
+    /// Another kind.
+    Kind(Kind),
+    /// A public lower bound, typed by a person: the column becomes `declared` once both bounds are.
+    Lower(Bound),
+    /// A public upper bound, typed by a person.
+    Upper(Bound),
+    /// The scale on which numbers are encoded.
+    Scale(Scale),
+    /// A public domain, typed by a person.
+    Domain(Vec<String>),
+    /// Whether cells may be missing.
+    Missing(bool),
+    /// Lets a suggestion stand. It becomes `accepted` and is listed as not protected, never `declared`.
+    AcceptSuggestion,
+}
+
+/// A change to the schema that is not about one column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SchemaEdit {
+    /// A change to the column of this name.
+    Column {
+        /// The column's name.
+        name: String,
+        /// The change.
+        edit: ColumnEdit,
+    },
+    /// Lets every open suggestion stand, each listed as not protected.
+    AcceptAllSuggestions,
+    /// The class column by which marginals are split, or none.
+    Label(Option<String>),
+    /// The row count, declared as public knowledge, or private again.
+    Rows(Option<u64>),
+    /// Marks the data as teaching data: spends are recorded, no cap applies.
+    Public(bool),
+}
+
+/// The method of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// A GAN whose critic is trained by DP-SGD.
+    Dpgan,
+    /// The same networks without noise or clipping, for comparison: no DP claim.
+    Gan,
+}
+
+impl Method {
+    /// The name used on the command line, in recipes and in the ledger.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dpgan => "dpgan",
+            Self::Gan => "gan",
+        }
+    }
+
+    /// Whether the method spends privacy budget.
+    pub fn is_private(self) -> bool {
+        matches!(self, Self::Dpgan)
+    }
+}
+
+/// The promise that a run must keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrivacyTarget {
+    /// ε in nats. Not validated here: the plan says what is wrong with it.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// The neighbouring relation of the promise.
+    pub neighboring: Neighboring,
+}
+
+impl Default for PrivacyTarget {
+    fn default() -> Self {
+        Self { epsilon: 1.0, delta: 1e-5, neighboring: Neighboring::AddRemoveOne }
+    }
+}
+
+/// All that a run needs beside the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRequest {
+    /// The method.
+    pub method: Method,
+    /// The promise; `None` for methods without one.
+    pub target: Option<PrivacyTarget>,
+    /// Settings; `None` takes the recommended ones for this table and ε.
+    pub settings: Option<TrainSettings>,
+    /// Where tensors live.
+    pub device: DeviceKind,
+    /// A fixed seed, for teaching and tests: marks every output "not private".
+    pub seed: Option<u64>,
+}
+
+impl Default for RunRequest {
+    fn default() -> Self {
+        Self {
+            method: Method::Dpgan,
+            target: Some(PrivacyTarget::default()),
+            settings: None,
+            device: DeviceKind::Flex,
+            seed: None,
+        }
+    }
+}
+
+/// A synthetic table to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportRequest {
+    /// The finished run whose generator draws the rows.
+    pub run: RunId,
+    /// How many rows.
+    pub rows: usize,
+    /// The file; its ending names the format (`.csv`, `.parquet`).
+    pub path: PathBuf,
+    /// Whether existing files may be replaced.
+    pub overwrite: bool,
+    /// Only rows whose column has this value.
+    pub condition: Option<Condition>,
+}
+
+/// `COLUMN=VALUE`: keeps generated rows whose column has the value.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Condition {
+    /// The column's name.
+    pub column: String,
+    /// The value, as the schema's domain spells it.
+    pub value: String,
+}
+
+/// What the engine can be asked to do. Commands are carried out in the order in which they are sent.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Loads and profiles a table; replaces the one that is open once it has been read whole.
+    Open(DataSource),
+    /// Gives up the load in progress; the open table stays.
+    CancelLoad,
+    /// Closes the table. Runs go on.
+    Close,
+    /// Changes the schema under review.
+    EditSchema(SchemaEdit),
+    /// Writes the schema as `NAME.schema.toml` beside the data, or to this path.
+    SaveSchema(Option<PathBuf>),
+    /// Works out what a run with these settings would be and cost; the latest request wins.
+    PreviewPlan(Box<RunRequest>),
+    /// Reserves the budget and starts training.
+    Start(Box<RunRequest>),
+    /// Holds a run after the step that it is in.
+    Pause(RunId),
+    /// Lets a paused run go on.
+    Resume(RunId),
+    /// Ends a run after the step that it is in. The whole plan stays charged.
+    Stop(RunId),
+    /// Removes a finished run from the list (its ledger entry stays).
+    Forget(RunId),
+    /// Writes a synthetic table, its certificate, its recipe and its generator.
+    Export(Box<ExportRequest>),
+    /// Gives up the export in progress; nothing is left behind.
+    CancelExport,
+    /// Sets the open data set's total budget.
+    SetTotal {
+        /// The total ε.
+        epsilon: Epsilon,
+        /// The total δ.
+        delta: f64,
+        /// Why.
+        reason: String,
+    },
+    /// Keeps the person's settings.
+    SaveSettings(Box<Settings>),
+}

@@ -1,0 +1,132 @@
+//! What happened, in order: a bounded queue of which nothing is dropped.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use crate::engine::command::RunId;
+use crate::export::Written;
+use crate::privacy::ledger::EntryId;
+use crate::train::StopReason;
+
+/// Something that a person must be told: what failed, and every cause behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The part of the work that failed.
+    pub area: Area,
+    /// The message: which file, row or column, what was expected, what to do.
+    pub message: String,
+    /// The causes behind the message, outermost first.
+    pub causes: Vec<String>,
+}
+
+impl Problem {
+    /// Takes the message and the chain of causes of an error.
+    pub fn new(area: Area, error: &(dyn Error + 'static)) -> Self {
+        let mut causes = Vec::new();
+        let mut next = error.source();
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        Self { area, message: error.to_string(), causes }
+    }
+
+    /// A problem that has no error behind it.
+    pub fn plain(area: Area, message: impl Into<String>) -> Self {
+        Self { area, message: message.into(), causes: Vec::new() }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+/// The part of the work that an event or a problem belongs to; the window titles messages by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Area {
+    /// Loading and profiling a file.
+    Load,
+    /// The schema under review.
+    Schema,
+    /// Planning and training.
+    Train,
+    /// Writing files.
+    Export,
+    /// The ledger.
+    Ledger,
+    /// Settings and recent files.
+    Settings,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub enum EngineEvent {
+    /// A table was read whole and is open now.
+    Opened {
+        /// Its name as shown.
+        name: String,
+        /// Its rows (steward only unless declared).
+        rows: usize,
+    },
+    /// The load in progress was given up at the person's wish.
+    LoadCancelled,
+    /// The schema was written.
+    SchemaSaved(PathBuf),
+    /// A run's budget is reserved and its first step is next.
+    Started {
+        /// The run.
+        run: RunId,
+        /// The reservation in the ledger; `None` for runs without a promise.
+        ledger_entry: Option<EntryId>,
+    },
+    /// Something that does not stop the work but that the person should know.
+    Warning {
+        /// The run, if it concerns one.
+        run: Option<RunId>,
+        /// The part of the work.
+        area: Area,
+        /// The message.
+        message: String,
+    },
+    /// A run ended and its generator can be used.
+    Finished {
+        /// The run.
+        run: RunId,
+        /// Why it ended.
+        reason: StopReason,
+    },
+    /// A run ended without a result. What it reserved stays charged.
+    RunFailed {
+        /// The run.
+        run: RunId,
+        /// Why.
+        problem: Problem,
+    },
+    /// A synthetic table and the files beside it were written.
+    Exported(Box<Exported>),
+    /// The export was given up at the person's wish; nothing is left.
+    ExportCancelled,
+    /// The file is there already; ask before replacing it.
+    TargetExists(PathBuf),
+    /// Something failed.
+    Failed(Problem),
+}
+
+/// The files of one export.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The run whose generator drew the rows.
+    pub run: RunId,
+    /// The synthetic table.
+    pub table: PathBuf,
+    /// Its hash, size and rows.
+    pub written: Written,
+    /// The certificate beside it.
+    pub certificate: PathBuf,
+    /// The recipe beside it.
+    pub recipe: PathBuf,
+    /// The generator beside it, for `sample`.
+    pub generator: PathBuf,
+}

@@ -1,0 +1,215 @@
+//! The latest state of everything, as bulk: replaced whole at most ten times a second, the latest wins.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
+use crate::engine::command::{Method, PrivacyTarget, RunId, RunRequest};
+use crate::engine::event::Problem;
+use crate::num::StewardOnly;
+use crate::privacy::ledger::{Budget, Entry};
+use crate::train::{ColumnHistogram, DeviceKind, PlanSummary, StopReason};
+
+/// Everything that a frame draws from.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// Counts up with each change, so that a reader can tell whether anything is new.
+    pub revision: u64,
+    /// The load in progress.
+    pub loading: Option<Loading>,
+    /// The open table.
+    pub dataset: Option<Arc<Dataset>>,
+    /// What a run with the settings last asked about would be.
+    pub plan: Option<Arc<PlanPreview>>,
+    /// All runs of this session, oldest first.
+    pub runs: Vec<Arc<RunView>>,
+    /// The export in progress.
+    pub exporting: Option<Exporting>,
+    /// The ledger's entries, oldest first.
+    pub ledger: Arc<LedgerView>,
+}
+
+impl Snapshot {
+    /// The run of this id.
+    pub fn run(&self, id: RunId) -> Option<&Arc<RunView>> {
+        self.runs.iter().find(|run| run.id == id)
+    }
+}
+
+/// The ledger as far as this installation knows it.
+#[derive(Clone, Debug, Default)]
+pub struct LedgerView {
+    /// Entries, oldest first.
+    pub entries: Vec<Entry>,
+    /// Why the ledger cannot be used, if it cannot: nothing may be spent then.
+    pub problem: Option<Problem>,
+}
+
+/// A load in progress.
+#[derive(Clone, Debug)]
+pub struct Loading {
+    /// The file's name as shown.
+    pub name: String,
+    /// Reading or profiling.
+    pub stage: LoadStage,
+    /// The share that is done, 0 to 1; `None` while unknown.
+    pub share: Option<f32>,
+}
+
+/// What a load is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadStage {
+    /// Reading the file.
+    Reading,
+    /// Inferring a schema for review.
+    Profiling,
+    /// Holding the schema against the data.
+    Checking,
+}
+
+/// The open table and its schema under review. Everything in it that was read off rows is steward only.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// Counts up with each table opened.
+    pub generation: u64,
+    /// The name as shown.
+    pub name: String,
+    /// The file; `None` for the tables that ship with the program.
+    pub path: Option<PathBuf>,
+    /// Where the schema was read from or saved to.
+    pub schema_path: Option<PathBuf>,
+    /// Whether the schema has changes that are not saved.
+    pub schema_changed: bool,
+    /// The rows, for the preview (cheap to clone; steward only).
+    pub table: Table,
+    /// The schema under review.
+    pub schema: Arc<Schema>,
+    /// Used columns that keep training from starting, and why.
+    pub open: Vec<OpenColumn>,
+    /// Why the schema does not fit the data, if it does not.
+    pub misfit: Option<Problem>,
+    /// What the profile found of each column (steward only).
+    pub summaries: Arc<Vec<ColumnSummary>>,
+    /// What the profile warns of.
+    pub warnings: Arc<Vec<ProfileWarning>>,
+    /// What this data set has spent.
+    pub budget: Budget,
+}
+
+/// What a run would be and cost.
+#[derive(Clone, Debug)]
+pub struct PlanPreview {
+    /// The request that this answers.
+    pub request: RunRequest,
+    /// The plan, or why there is none.
+    pub outcome: Result<PlanSummary, Problem>,
+    /// Whether a newer request is being worked out.
+    pub outdated: bool,
+}
+
+/// The state of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunState {
+    /// Waits for a free core.
+    Queued,
+    /// Encodes rows and reserves the budget.
+    Preparing,
+    /// Takes steps.
+    Running,
+    /// Held by the person.
+    Paused,
+    /// Ends after its present step.
+    Stopping,
+    /// Ended with a generator.
+    Finished(StopReason),
+    /// Ended without one.
+    Failed(Problem),
+}
+
+impl RunState {
+    /// Whether the run still holds a thread or waits for one.
+    pub fn is_active(&self) -> bool {
+        !matches!(self, Self::Finished(_) | Self::Failed(_))
+    }
+}
+
+/// A run as it is drawn.
+#[derive(Clone, Debug)]
+pub struct RunView {
+    /// The run.
+    pub id: RunId,
+    /// The data set's name.
+    pub dataset: String,
+    /// The method.
+    pub method: Method,
+    /// The promise; `None` without one.
+    pub target: Option<PrivacyTarget>,
+    /// The fixed seed that makes the run not private, if any.
+    pub seed: Option<u64>,
+    /// Where tensors live.
+    pub device: DeviceKind,
+    /// Its state.
+    pub state: RunState,
+    /// The plan.
+    pub plan: Option<Arc<PlanSummary>>,
+    /// Critic steps done.
+    pub step: u64,
+    /// Critic steps planned.
+    pub steps: u64,
+    /// Critic steps a second, over the last seconds.
+    pub steps_per_second: f64,
+    /// Estimated seconds until the end.
+    pub seconds_left: Option<f64>,
+    /// Seconds since the first step, pauses left out.
+    pub seconds: f64,
+    /// The critic's loss over steps.
+    pub critic_loss: StewardOnly<Series>,
+    /// The generator's loss over steps.
+    pub generator_loss: StewardOnly<Series>,
+    /// Fréchet distance of real and synthetic rows in the encoded space, over steps.
+    pub frechet: StewardOnly<Series>,
+    /// How many rows of each side the Fréchet distance is taken over.
+    pub frechet_samples: usize,
+    /// ε spent over steps, at the promise's δ.
+    pub epsilon: Series,
+    /// ε over the steps still planned, from the present one to the planned end.
+    pub epsilon_projected: Series,
+    /// Synthetic over real, a histogram a column.
+    pub histograms: StewardOnly<Arc<Vec<ColumnHistogram>>>,
+    /// A few synthetic rows as of now, formatted: free to show, the run has paid for them.
+    pub sample: Arc<SampleRows>,
+}
+
+/// Synthetic rows, formatted.
+#[derive(Clone, Debug, Default)]
+pub struct SampleRows {
+    /// Column names.
+    pub columns: Vec<String>,
+    /// Rows of cells; `None` is missing.
+    pub rows: Vec<Vec<Option<String>>>,
+}
+
+/// A line of a plot, prepared off the frame: at most about [`SERIES_POINTS`] points.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// `[step, value]`, thinned to the extremes of each stretch of steps.
+    pub raw: Arc<Vec<[f64; 2]>>,
+    /// The exponentially smoothed line.
+    pub smooth: Arc<Vec<[f64; 2]>>,
+    /// The last value.
+    pub last: Option<f64>,
+}
+
+/// How many points a series keeps for drawing.
+pub const SERIES_POINTS: usize = 1600;
+
+/// An export in progress.
+#[derive(Clone, Debug)]
+pub struct Exporting {
+    /// The file.
+    pub path: PathBuf,
+    /// Rows written.
+    pub rows: usize,
+    /// Rows asked for.
+    pub total: usize,
+}
