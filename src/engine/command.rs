@@ -18,6 +18,18 @@ impl std::fmt::Display for RunId {
     }
 }
 
+/// Where the schema of a file comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SchemaSource {
+    /// `NAME.schema.toml` beside the file when it exists; otherwise one is inferred for review.
+    #[default]
+    Beside,
+    /// Inferred for review, whatever lies beside the file.
+    Inferred,
+    /// This file.
+    File(PathBuf),
+}
+
 /// Where a table comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataSource {
@@ -27,9 +39,8 @@ pub enum DataSource {
         path: PathBuf,
         /// How to read it; the defaults find delimiter and kind by themselves.
         options: ReadOptions,
-        /// Its schema; without one, `NAME.schema.toml` beside the file is used when it exists, and otherwise
-        /// one is inferred for review.
-        schema: Option<PathBuf>,
+        /// Where its schema comes from.
+        schema: SchemaSource,
     },
     /// A table that ships with the program.
     Sample(SampleId),

@@ -1,0 +1,158 @@
+//! The thread that owns the ledger. Everybody else asks it and waits for the answer.
+
+use std::path::Path;
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::privacy::ledger::{
+    Budget, DatasetId, Entry, EntryId, Ledger, LedgerError, Reservation, Settlement,
+};
+
+/// How many requests may wait; askers beyond that wait to ask.
+const QUEUE: usize = 64;
+
+type Reply<T> = Sender<Result<T, LedgerError>>;
+
+enum Request {
+    Identify { digest: [u8; 32], reply: Reply<DatasetId> },
+    Reserve { reservation: Box<Reservation>, reply: Reply<EntryId> },
+    Settle { entry: EntryId, settlement: Box<Settlement>, reply: Reply<()> },
+    SetTotal { total: Box<Total>, reply: Reply<EntryId> },
+    Entries { reply: Reply<Vec<Entry>> },
+    Budget { dataset: DatasetId, reply: Reply<Budget> },
+}
+
+/// A total budget to set for a data set.
+#[derive(Clone, Debug)]
+pub struct Total {
+    /// The data set.
+    pub dataset: DatasetId,
+    /// Its name as shown.
+    pub name: String,
+    /// ε and δ of the total.
+    pub epsilon: f64,
+    /// δ of the total.
+    pub delta: f64,
+    /// Why this total.
+    pub reason: String,
+}
+
+/// Asks the ledger's thread. Clones ask the same thread.
+#[derive(Clone, Debug)]
+pub struct LedgerHandle {
+    requests: Sender<Request>,
+}
+
+impl LedgerHandle {
+    /// Starts the thread that opens the ledger in `home` and owns it from then on.
+    ///
+    /// A ledger that cannot be opened answers every request with the reason: nothing is spent then.
+    ///
+    /// # Errors
+    /// When the operating system starts no thread.
+    pub fn spawn(home: &Path) -> std::io::Result<(Self, JoinHandle<()>)> {
+        let (requests, inbox) = bounded(QUEUE);
+        let home = home.to_path_buf();
+        let thread = std::thread::Builder::new().name("ledger".into()).spawn(move || serve(&home, &inbox))?;
+        Ok((Self { requests }, thread))
+    }
+
+    fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, LedgerError> {
+        let (reply, answer) = bounded(1);
+        self.requests.send(request(reply)).map_err(|_| LedgerError::Closed)?;
+        answer.recv().map_err(|_| LedgerError::Closed)?
+    }
+
+    /// The keyed identity of a data set's content.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used.
+    pub fn identify(&self, digest: [u8; 32]) -> Result<DatasetId, LedgerError> {
+        self.ask(|reply| Request::Identify { digest, reply })
+    }
+
+    /// Reserves what a job may spend; on disk and synced when this returns.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used, or the budget does not allow it. Nothing is reserved then.
+    pub fn reserve(&self, reservation: Reservation) -> Result<EntryId, LedgerError> {
+        self.ask(|reply| Request::Reserve { reservation: Box::new(reservation), reply })
+    }
+
+    /// Says what a reserved job really spent.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used; the reservation stays charged then.
+    pub fn settle(&self, entry: EntryId, settlement: Settlement) -> Result<(), LedgerError> {
+        self.ask(|reply| Request::Settle { entry, settlement: Box::new(settlement), reply })
+    }
+
+    /// Sets a data set's total budget.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used or refuses the total.
+    pub fn set_total(&self, total: Total) -> Result<EntryId, LedgerError> {
+        self.ask(|reply| Request::SetTotal { total: Box::new(total), reply })
+    }
+
+    /// All entries, oldest first.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used.
+    pub fn entries(&self) -> Result<Vec<Entry>, LedgerError> {
+        self.ask(|reply| Request::Entries { reply })
+    }
+
+    /// What a data set has spent.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used.
+    pub fn budget(&self, dataset: DatasetId) -> Result<Budget, LedgerError> {
+        self.ask(|reply| Request::Budget { dataset, reply })
+    }
+}
+
+/// Opens the ledger and answers until nobody can ask any more.
+fn serve(home: &Path, inbox: &Receiver<Request>) {
+    let mut opened = Ledger::open(home);
+    for request in inbox {
+        // A ledger that was locked or on a full disk a moment ago may be usable now.
+        if opened.is_err() {
+            opened = Ledger::open(home);
+        }
+        match &mut opened {
+            Ok(ledger) => answer(ledger, request),
+            Err(_) => refuse(&mut opened, request),
+        }
+    }
+}
+
+// An asker that has gone away (its run failed meanwhile) needs no answer, so failed replies are dropped.
+fn answer(ledger: &mut Ledger, request: Request) {
+    match request {
+        Request::Identify { digest, reply } => drop(reply.send(ledger.identify(digest))),
+        Request::Reserve { reservation, reply } => drop(reply.send(ledger.reserve(&reservation))),
+        Request::Settle { entry, settlement, reply } => drop(reply.send(ledger.settle(entry, &settlement))),
+        Request::SetTotal { total, reply } => drop(reply.send(ledger.set_total(
+            &total.dataset,
+            &total.name,
+            (total.epsilon, total.delta),
+            &total.reason,
+        ))),
+        Request::Entries { reply } => drop(reply.send(ledger.entries(None))),
+        Request::Budget { dataset, reply } => drop(reply.send(ledger.budget(&dataset))),
+    }
+}
+
+fn refuse(opened: &mut Result<Ledger, LedgerError>, request: Request) {
+    // The error is handed to one asker; the next attempt to open makes a fresh one.
+    let Err(error) = std::mem::replace(opened, Err(LedgerError::Closed)) else { return };
+    match request {
+        Request::Identify { reply, .. } => drop(reply.send(Err(error))),
+        Request::Reserve { reply, .. } | Request::SetTotal { reply, .. } => drop(reply.send(Err(error))),
+        Request::Settle { reply, .. } => drop(reply.send(Err(error))),
+        Request::Entries { reply } => drop(reply.send(Err(error))),
+        Request::Budget { reply, .. } => drop(reply.send(Err(error))),
+    }
+}
