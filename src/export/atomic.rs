@@ -1,0 +1,222 @@
+//! Files that are whole or absent: written under another name in the same folder, synced, then renamed.
+//!
+//! A reader, or the next start after a crash, sees the old file, the whole new one, or none; never half of
+//! one. What is dropped unfinished leaves nothing behind. (A process killed at the wrong moment can leave a
+//! hidden `.NAME.….partial`, which nobody takes for the file itself.)
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use super::ExportError;
+
+/// Bytes kept back before they go to the file.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// A file in the making. Nothing is at its path until [`AtomicFile::commit`].
+#[derive(Debug)]
+pub struct AtomicFile {
+    writer: BufWriter<NamedTempFile>,
+    path: PathBuf,
+    overwrite: bool,
+}
+
+impl AtomicFile {
+    /// Begins a file that will be `path`. An existing file is refused here unless `overwrite`.
+    ///
+    /// # Errors
+    /// When the file exists and may not be replaced, or its folder is missing, read-only or full.
+    pub fn create(path: &Path, overwrite: bool) -> Result<Self, ExportError> {
+        check_target(path, overwrite)?;
+        let mut prefix = std::ffi::OsString::from(".");
+        prefix.push(path.file_name().unwrap_or_default());
+        prefix.push(".");
+        let mut builder = Builder::new();
+        builder.prefix(&prefix).suffix(".partial");
+        // A file that is meant to leave gets the permissions of any new file, not those of a private one.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder
+            .tempfile_in(folder_of(path))
+            .map_err(|source| ExportError::from_write(path, source))?;
+        Ok(Self {
+            writer: BufWriter::with_capacity(BUFFER_BYTES, file),
+            path: path.to_path_buf(),
+            overwrite,
+        })
+    }
+
+    /// The path that the file will have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Syncs the file and gives it its name.
+    ///
+    /// # Errors
+    /// When a byte could not be written, or a file of that name appeared meanwhile and may not be replaced.
+    /// Nothing is left behind then, and an existing file is as it was.
+    pub fn commit(self) -> Result<(), ExportError> {
+        let Self {
+            writer,
+            path,
+            overwrite,
+        } = self;
+        let failed = |source| ExportError::from_write(&path, source);
+        let file = writer.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.as_file().sync_all().map_err(failed)?;
+        if overwrite {
+            file.persist(&path).map_err(|error| failed(error.error))?;
+        } else {
+            file.persist_noclobber(&path)
+                .map_err(|error| failed(error.error))?;
+        }
+        sync_folder(folder_of(&path)).map_err(failed)
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// Writes a whole small file.
+///
+/// # Errors
+/// As [`AtomicFile::create`] and [`AtomicFile::commit`].
+pub fn write_atomically(path: &Path, bytes: &[u8], overwrite: bool) -> Result<(), ExportError> {
+    let mut file = AtomicFile::create(path, overwrite)?;
+    file.write_all(bytes)
+        .map_err(|source| ExportError::from_write(path, source))?;
+    file.commit()
+}
+
+/// Whether a file may be written at `path`: to be asked before long work starts, and for every file of a set
+/// before the first of them is written.
+///
+/// # Errors
+/// When it exists and may not be replaced, is a folder, or its folder is missing.
+pub fn check_target(path: &Path, overwrite: bool) -> Result<(), ExportError> {
+    if path.file_name().is_none() || path.is_dir() {
+        return Err(ExportError::NotAFileName { path: path.into() });
+    }
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        return Err(ExportError::FolderMissing {
+            folder: folder.into(),
+        });
+    }
+    // A dangling link is there too: writing through it would surprise.
+    if !overwrite && fs::symlink_metadata(path).is_ok() {
+        return Err(ExportError::Exists { path: path.into() });
+    }
+    Ok(())
+}
+
+/// The folder that a path lies in; `.` for a bare name.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a rename in `folder` survive a power cut, where the platform has a way to.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_whole_or_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        let mut file = AtomicFile::create(&path, false).unwrap();
+        file.write_all(b"a,b\n").unwrap();
+        assert!(!path.exists());
+        drop(file);
+        assert!(
+            names(folder.path()).is_empty(),
+            "an unfinished file leaves nothing"
+        );
+        write_atomically(&path, b"a,b\n1,2\n", false).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"a,b\n1,2\n");
+        assert_eq!(names(folder.path()), ["table.csv"]);
+    }
+
+    #[test]
+    fn an_existing_file_is_replaced_only_when_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        fs::write(&path, b"old").unwrap();
+        assert!(matches!(
+            write_atomically(&path, b"new", false),
+            Err(ExportError::Exists { .. })
+        ));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        write_atomically(&path, b"new", true).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["table.csv"]);
+    }
+
+    #[test]
+    fn a_file_that_appears_meanwhile_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        let mut file = AtomicFile::create(&path, false).unwrap();
+        file.write_all(b"new").unwrap();
+        fs::write(&path, b"somebody else's").unwrap();
+        assert!(matches!(file.commit(), Err(ExportError::Exists { .. })));
+        assert_eq!(fs::read(&path).unwrap(), b"somebody else's");
+        assert_eq!(names(folder.path()), ["table.csv"]);
+    }
+
+    #[test]
+    fn bad_targets_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(
+            check_target(folder.path(), true),
+            Err(ExportError::NotAFileName { .. })
+        ));
+        let missing = folder.path().join("no").join("table.csv");
+        let error = write_atomically(&missing, b"", false).unwrap_err();
+        assert!(matches!(&error, ExportError::FolderMissing { .. }));
+        assert!(error.to_string().contains("does not exist"), "{error}");
+        assert!(check_target(Path::new("table.csv"), true).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_has_the_permissions_of_any_new_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let ours = folder.path().join("ours");
+        let plain = folder.path().join("plain");
+        write_atomically(&ours, b"", false).unwrap();
+        fs::write(&plain, b"").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&ours), mode(&plain));
+    }
+}
