@@ -1,1 +1,8 @@
 //! Checked units, random sources, log-space arithmetic and special functions: numbers that the other rooms can trust.
+
+pub mod logspace;
+mod random;
+mod units;
+
+pub use random::{RandomOrigin, RandomSource};
+pub use units::{ClipNorm, Delta, Epsilon, NoiseMultiplier, SamplingRate, UnitError};
