@@ -1,12 +1,17 @@
 //! Neighbouring relations, events, accountants, calibration, mechanisms, the ledger, and what ε means. Knows no data and no Burn, so it can be reviewed alone.
 
 mod accountant;
+pub mod calibrate;
 mod event;
+pub mod gaussian;
 mod pld;
 mod rdp;
 pub mod renyi;
 
 pub use accountant::{Accountant, AccountantKind, AccountingError};
+pub use calibrate::{
+    Bracket, Calibrated, CalibrationError, Effect, calibrate, gaussian_sigma, laplace_scale, smallest_epsilon,
+};
 pub use event::{CountedEvent, EventList, Neighboring, PrivacyEvent};
 pub use pld::PldAccountant;
 pub use rdp::RdpAccountant;
