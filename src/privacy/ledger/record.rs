@@ -1,0 +1,234 @@
+//! Entries as they lie in the database, and the hash that chains them.
+
+use rusqlite::{Connection, Row, params};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::entry::{Charge, Outcome, PrivacyUnit};
+use super::LedgerError;
+use super::key::{HASH_BYTES, Hash, Key};
+use crate::privacy::{EventList, Neighboring};
+
+/// What a row of the database is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RecordKind {
+    Reservation,
+    Settlement,
+    Total,
+    Version,
+}
+
+impl RecordKind {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Reservation => "reservation",
+            Self::Settlement => "settlement",
+            Self::Total => "total",
+            Self::Version => "version",
+        }
+    }
+
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        [Self::Reservation, Self::Settlement, Self::Total, Self::Version]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
+
+/// A row before it has its place in the chain.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub kind: RecordKind,
+    pub dataset: Hash,
+    /// The reservation that a settlement belongs to; 0 for the others.
+    pub job: u64,
+    pub body: String,
+}
+
+/// A row of the database.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub sequence: u64,
+    pub time_ms: i64,
+    pub kind: String,
+    pub dataset: Vec<u8>,
+    pub job: u64,
+    pub body: String,
+    pub previous: Vec<u8>,
+    pub hash: Vec<u8>,
+}
+
+/// The columns in the order in which [`Record::from_row`] takes them.
+pub(super) const COLUMNS: &str = "sequence, time, kind, dataset, job, body, previous, hash";
+
+impl Record {
+    /// Gives a draft its place after `previous`.
+    pub(super) fn chain(draft: Draft, sequence: u64, time_ms: i64, previous: &Hash, key: &Key) -> Self {
+        let mut record = Self {
+            sequence,
+            time_ms,
+            kind: draft.kind.name().into(),
+            dataset: draft.dataset.to_vec(),
+            job: draft.job,
+            body: draft.body,
+            previous: previous.to_vec(),
+            hash: Vec::new(),
+        };
+        record.hash = record.compute_hash(key).to_vec();
+        record
+    }
+
+    /// The hash over all that the row holds, lengths included, so that no two rows read alike.
+    pub(super) fn compute_hash(&self, key: &Key) -> Hash {
+        let mut hasher = key.chain();
+        hasher.update(b"entry 1");
+        hasher.update(&self.sequence.to_le_bytes());
+        hasher.update(&self.time_ms.to_le_bytes());
+        hasher.update(&self.job.to_le_bytes());
+        for part in [self.kind.as_bytes(), &self.dataset, self.body.as_bytes(), &self.previous] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    /// The stored hash, if it has the right length.
+    pub(super) fn stored_hash(&self) -> Option<Hash> {
+        self.hash.as_slice().try_into().ok()
+    }
+
+    /// The data set's identity, if it has the right length.
+    pub(super) fn dataset_hash(&self) -> Option<Hash> {
+        <[u8; HASH_BYTES]>::try_from(self.dataset.as_slice()).ok()
+    }
+
+    pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            sequence: row.get::<_, i64>(0)?.cast_unsigned(),
+            time_ms: row.get(1)?,
+            kind: row.get(2)?,
+            dataset: row.get(3)?,
+            job: row.get::<_, i64>(4)?.cast_unsigned(),
+            body: row.get(5)?,
+            previous: row.get(6)?,
+            hash: row.get(7)?,
+        })
+    }
+
+    pub(super) fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
+        connection
+            .prepare_cached(
+                "INSERT INTO entries (sequence, time, kind, dataset, job, body, previous, hash) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                self.sequence.cast_signed(),
+                self.time_ms,
+                self.kind,
+                self.dataset,
+                self.job.cast_signed(),
+                self.body,
+                self.previous,
+                self.hash,
+            ])?;
+        Ok(())
+    }
+}
+
+/// What a job costs at the Rényi order of its data set's total.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Cost {
+    pub order: f64,
+    pub value: f64,
+    /// δ that no order covers: what events with a δ of their own add.
+    #[serde(default)]
+    pub delta: f64,
+}
+
+impl Cost {
+    /// No cost at an order.
+    pub(super) const fn nothing(order: f64) -> Self {
+        Self { order, value: 0.0, delta: 0.0 }
+    }
+}
+
+/// The body of a reservation.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ReservationBody<Events = EventList> {
+    pub dataset_name: String,
+    pub kind: String,
+    pub epsilon: f64,
+    pub delta: f64,
+    pub unit: PrivacyUnit,
+    pub public: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    pub description: String,
+    pub events: Events,
+    /// The version of the program that wrote it.
+    pub program: String,
+}
+
+/// What the account needs of an event list; the rest is skipped while reading.
+#[derive(Debug, Deserialize)]
+pub(super) struct RelationOnly {
+    pub neighboring: Neighboring,
+}
+
+/// The body of a settlement.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SettlementBody<Events = EventList> {
+    pub outcome: Outcome,
+    /// What is charged from now on.
+    pub charged: Charge,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// ε and δ of what was executed.
+    pub executed: Charge,
+    pub events: Events,
+}
+
+/// The body of a total.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TotalBody {
+    pub dataset_name: String,
+    pub epsilon: f64,
+    pub delta: f64,
+    pub reason: String,
+    /// Whether a total was in force before.
+    pub raised: bool,
+    /// What earlier jobs cost at the order, if there were any; fixes the order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Earlier>,
+}
+
+/// Jobs from before a total, put under it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Earlier {
+    /// Settled jobs, added up.
+    pub spent: Cost,
+    /// Unsettled jobs.
+    pub open: Vec<(u64, Cost)>,
+}
+
+/// The body of a new version; its data set is that of the new content.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct VersionBody {
+    pub dataset_name: String,
+    /// The identity of a version that is known.
+    pub of: String,
+}
+
+/// The text of a body, which reads back as it is: no number is lost, and none is there that JSON cannot hold.
+pub(super) fn write<T: Serialize + DeserializeOwned>(body: &T) -> Result<String, LedgerError> {
+    let unwritable = |error: serde_json::Error| LedgerError::Unwritable { reason: error.to_string() };
+    let text = serde_json::to_string(body).map_err(unwritable)?;
+    let back: T = serde_json::from_str(&text).map_err(unwritable)?;
+    if serde_json::to_string(&back).map_err(unwritable)? == text {
+        Ok(text)
+    } else {
+        Err(LedgerError::Unwritable { reason: format!("{text} does not read back as it was") })
+    }
+}
