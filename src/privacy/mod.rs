@@ -4,6 +4,7 @@ mod accountant;
 pub mod calibrate;
 mod event;
 pub mod gaussian;
+pub mod ledger;
 mod pld;
 mod rdp;
 pub mod renyi;
