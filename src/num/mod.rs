@@ -1,8 +1,10 @@
 //! Checked units, random sources, log-space arithmetic and special functions: numbers that the other rooms can trust.
 
 pub mod logspace;
+pub mod progress;
 mod random;
 mod units;
 
+pub use progress::{Cancelled, Progress};
 pub use random::{RandomOrigin, RandomSource};
 pub use units::{ClipNorm, Delta, Epsilon, NoiseMultiplier, SamplingRate, UnitError};

@@ -1,0 +1,175 @@
+//! What can go wrong between a file and an encoded row, each with its place and a remedy.
+
+use std::path::PathBuf;
+
+use crate::num::progress::Cancelled;
+
+/// An error of reading, describing or encoding a table.
+///
+/// Every message names the place (file, row, column) and, where there is one, the remedy. Rows are counted
+/// from 1 without the header line; lines are counted from 1 with it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The work was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// There is no such file.
+    #[error("{path}: there is no such file; check the path")]
+    NotFound {
+        /// The path that was asked for.
+        path: PathBuf,
+    },
+    /// The operating system refused.
+    #[error("{path}: cannot {action}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried, as a verb phrase ("read the file").
+        action: &'static str,
+        /// The system's own error.
+        source: std::io::Error,
+    },
+    /// The file has no bytes, or nothing but white space.
+    #[error("{path}: the file is empty; it needs a header line with the column names and at least one row")]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is a header and no row.
+    #[error("{path}: there is a header line but no row below it")]
+    NoRows {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The content is not the kind of file that can be read here.
+    #[error("{path}: this is {found}, not a table; {remedy}")]
+    NotATable {
+        /// The file.
+        path: PathBuf,
+        /// What it looks like.
+        found: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A record has another number of fields than the header.
+    #[error(
+        "{path}: row {row} (line {line}) has {found} fields, the header has {expected}; \
+         put quotes around values that contain the delimiter '{delimiter}', or fix the row"
+    )]
+    RaggedRow {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1.
+        row: u64,
+        /// The line in the file, from 1.
+        line: u64,
+        /// Fields in this row.
+        found: usize,
+        /// Fields in the header.
+        expected: usize,
+        /// The delimiter that was used.
+        delimiter: char,
+    },
+    /// A text that is not UTF-8.
+    #[error(
+        "{path}: {place} is not UTF-8 text; save the file as UTF-8 (in a spreadsheet: \"CSV UTF-8\") and open it again"
+    )]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// "the header line" or "row 17 (line 18), column `name`".
+        place: String,
+    },
+    /// Two columns carry one name.
+    #[error(
+        "{path}: the column name `{name}` appears twice (columns {first} and {second}); every column needs its own"
+    )]
+    DuplicateColumn {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+        /// Where first, from 1.
+        first: usize,
+        /// Where again, from 1.
+        second: usize,
+    },
+    /// A column without a name.
+    #[error("{path}: column {position} has no name; the first line of the file must name every column")]
+    UnnamedColumn {
+        /// The file.
+        path: PathBuf,
+        /// Which, from 1.
+        position: usize,
+    },
+    /// A Parquet file that cannot be read.
+    #[error("{path}: the Parquet file is damaged or cut off ({reason}); get a fresh copy")]
+    CorruptParquet {
+        /// The file.
+        path: PathBuf,
+        /// The reader's words.
+        reason: String,
+    },
+    /// A column type that has no place in a flat table.
+    #[error(
+        "{path}: column `{column}` has the type {found}; only flat columns of numbers, text, booleans, dates and times \
+         can be read: drop or flatten it"
+    )]
+    UnsupportedColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+    },
+    /// A schema file that does not parse, or says something impossible.
+    #[error("{place}: {message}")]
+    Schema {
+        /// "FILE, line 12, column `age`" as far as known.
+        place: String,
+        /// What is wrong and what to do.
+        message: String,
+    },
+    /// The schema does not fit the table.
+    #[error("the schema does not fit the data: {message}")]
+    Mismatch {
+        /// What is wrong and what to do.
+        message: String,
+    },
+    /// One cell does not fit its column's schema.
+    #[error("column `{column}`, row {row}: {message}")]
+    Cell {
+        /// The column.
+        column: String,
+        /// The row, from 1.
+        row: u64,
+        /// What is wrong and what to do.
+        message: String,
+    },
+    /// Nothing is left to learn from.
+    #[error(
+        "no column is left: all are identifiers or text, which are dropped; give at least one another kind in the schema"
+    )]
+    NoColumns,
+    /// Rows that an encoder of another schema made, or a code outside its block.
+    #[error("the encoded rows do not belong to this schema: {message}")]
+    Encoded {
+        /// What does not fit.
+        message: String,
+    },
+}
+
+impl From<Cancelled> for DataError {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+impl DataError {
+    /// Whether this is no failure but a wish fulfilled.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Cancelled)
+    }
+}

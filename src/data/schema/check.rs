@@ -1,0 +1,69 @@
+//! Whether a schema fits a table.
+
+use super::types::{OpenReason, Schema};
+use crate::data::encode::{EncoderSettings, NumericCode, RowEncoder};
+use crate::data::{DataError, Table};
+use crate::num::progress::Progress;
+
+impl Schema {
+    /// Whether every column of the table is in the schema and the reverse, whatever the order.
+    ///
+    /// # Errors
+    /// Names the columns that only one of them has.
+    pub fn check_names(&self, table: &Table) -> Result<(), DataError> {
+        let list = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let unnamed: Vec<_> = table.column_names().filter(|name| self.find(name).is_none()).collect();
+        if !unnamed.is_empty() {
+            return Err(DataError::Mismatch {
+                message: format!(
+                    "the data has columns that the schema does not name: {}; describe them there (kind = \"text\" drops one)",
+                    list(&unnamed)
+                ),
+            });
+        }
+        let absent: Vec<_> =
+            self.column.iter().map(|column| column.name.as_str()).filter(|name| table.position(name).is_none()).collect();
+        if !absent.is_empty() {
+            return Err(DataError::Mismatch {
+                message: format!(
+                    "the schema names columns that the data does not have: {}; take them out, or choose the right file",
+                    list(&absent)
+                ),
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether the table is one that the schema describes: the same columns, every cell of a used column readable
+    /// as its kind, in its domain, and missing only where that is allowed; the declared number of rows. Numbers
+    /// outside the bounds fit (they are clamped); columns without bounds or domain are passed over.
+    ///
+    /// # Errors
+    /// Names the column, the row, the value, and what to do.
+    pub fn check(&self, table: &Table, progress: &Progress) -> Result<(), DataError> {
+        self.validate()?;
+        self.check_names(table)?;
+        if let Some(rows) = self.rows
+            && rows.value != table.rows() as u64
+        {
+            return Err(DataError::Mismatch {
+                message: format!(
+                    "the schema says that the data has {} rows, it has {}; correct `rows`, or take it out",
+                    rows.value,
+                    table.rows()
+                ),
+            });
+        }
+        let mut readable = self.clone();
+        readable.column.retain(|column| {
+            !matches!(column.open_reason(), Some(OpenReason::NoBounds | OpenReason::NoDomain))
+        });
+        readable.label = None;
+        readable.unit = None;
+        match RowEncoder::new(&readable, &EncoderSettings { numeric: NumericCode::AsDeclared }) {
+            Ok(encoder) => encoder.try_cells(table, progress),
+            Err(DataError::NoColumns) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The schema: what is publicly known about each column, and where that knowledge comes from.
+//!
+//! A schema is reviewed by a person before anything is trained. What [`profile`](crate::data::profile()) reads off
+//! private rows is [`Provenance::Suggested`]; a person may let it stand ([`Column::accept_suggestion`], listed
+//! on the certificate as not protected) or replace it by public knowledge ([`Column::declare_bounds`],
+//! [`Column::declare_domain`]).
+
+mod check;
+mod edit;
+mod file;
+mod types;
+mod validate;
+
+pub use validate::{MAX_DOMAIN, Problem};
+pub use types::{
+    Bound, Column, Kind, OpenColumn, OpenReason, Provenance, RowCount, SCHEMA_VERSION, Scale, Schema, Unit,
+};

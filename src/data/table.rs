@@ -1,0 +1,419 @@
+//! A table in memory: Arrow batches of a few plain types, with what is known of their file.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use arrow::array::{
+    Array, ArrayRef, AsArray as _, BooleanArray, Date32Array, Float64Array, Int32Array, Int64Array, LargeStringArray,
+    StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
+};
+use arrow::datatypes::{DataType, Field, Int32Type, Schema as ArrowSchema, SchemaRef, TimeUnit};
+use arrow::record_batch::RecordBatch;
+
+use super::DataError;
+use super::schema::Kind;
+use super::value::{format_iso, format_number};
+
+/// Where a table came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TableSource {
+    /// A text file with this delimiter.
+    Csv {
+        /// The byte between fields.
+        delimiter: u8,
+    },
+    /// A Parquet file.
+    Parquet,
+    /// Made in this program.
+    Memory,
+}
+
+/// A table: columns of one length under distinct names. Cloning shares the data.
+///
+/// Every column has one of these Arrow types, whatever the file said: `Dictionary(Int32, Utf8)` or `LargeUtf8`
+/// (all columns of a CSV file: text keeps its spelling until a schema says what it means), `Int64`, `Float64`,
+/// `Boolean`, `Date32`, `Time64(Microsecond)`, `Timestamp(Microsecond)`. Empty cells are null.
+#[derive(Clone, Debug)]
+pub struct Table(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    name: String,
+    path: Option<PathBuf>,
+    source: TableSource,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    /// The first row of each batch, and the number of rows.
+    starts: Vec<usize>,
+    digest: OnceLock<[u8; 32]>,
+    bytes: u64,
+}
+
+/// What a reader knows beside the rows.
+pub(super) struct Origin {
+    pub name: String,
+    pub path: Option<PathBuf>,
+    pub source: TableSource,
+    pub digest: Option<[u8; 32]>,
+    pub bytes: u64,
+}
+
+impl Table {
+    /// From batches whose columns have any flat Arrow type; they are cast to the types listed above.
+    ///
+    /// # Errors
+    /// When a column has a nested or binary type.
+    pub fn from_batches(name: &str, schema: &ArrowSchema, batches: &[RecordBatch]) -> Result<Self, DataError> {
+        let origin = Origin {
+            name: name.to_owned(),
+            path: None,
+            source: TableSource::Memory,
+            digest: None,
+            bytes: batches.iter().map(|batch| batch.get_array_memory_size() as u64).sum(),
+        };
+        let fields = normal_schema(Path::new(name), schema)?;
+        let batches = batches
+            .iter()
+            .map(|batch| normal_batch(Path::new(name), &fields, batch))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::assemble(origin, fields, batches))
+    }
+
+    /// Batches must already have the types of `schema`.
+    pub(super) fn assemble(origin: Origin, schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        let mut starts = Vec::with_capacity(batches.len() + 1);
+        let mut rows = 0;
+        starts.push(0);
+        for batch in &batches {
+            rows += batch.num_rows();
+            starts.push(rows);
+        }
+        let digest = OnceLock::new();
+        if let Some(known) = origin.digest {
+            let _ = digest.set(known);
+        }
+        Self(Arc::new(Inner {
+            name: origin.name,
+            path: origin.path,
+            source: origin.source,
+            schema,
+            batches,
+            starts,
+            digest,
+            bytes: origin.bytes,
+        }))
+    }
+
+    /// The file's name without folder, or the name given.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The file, if the table was read from one.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_deref()
+    }
+
+    /// What kind of file it was.
+    pub fn source(&self) -> &TableSource {
+        &self.0.source
+    }
+
+    /// The size of the file, or of the arrays of a table made in memory.
+    pub fn size_bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.0.starts.last().copied().unwrap_or(0)
+    }
+
+    /// The number of columns.
+    pub fn width(&self) -> usize {
+        self.0.schema.fields().len()
+    }
+
+    /// Names and Arrow types.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.0.schema)
+    }
+
+    /// The columns' names, in order.
+    pub fn column_names(&self) -> impl Iterator<Item = &str> {
+        self.0.schema.fields().iter().map(|field| field.name().as_str())
+    }
+
+    /// Where the column of that name stands.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.0.schema.index_of(name).ok()
+    }
+
+    /// The rows, in order.
+    pub fn batches(&self) -> &[RecordBatch] {
+        &self.0.batches
+    }
+
+    /// One column's arrays, in order.
+    pub(super) fn chunks(&self, column: usize) -> impl Iterator<Item = &ArrayRef> {
+        self.0.batches.iter().map(move |batch| batch.column(column))
+    }
+
+    /// BLAKE3 of the file's bytes (of the cells, for a table made in memory), without a key. It identifies
+    /// private data: keep it in memory, show and store only what the ledger's key makes of it.
+    pub fn content_digest(&self) -> [u8; 32] {
+        *self.0.digest.get_or_init(|| {
+            let mut hasher = blake3::Hasher::new();
+            let mut text = String::new();
+            for name in self.column_names() {
+                hash_cell(&mut hasher, Some(name));
+            }
+            for batch in self.batches() {
+                for row in 0..batch.num_rows() {
+                    for column in batch.columns() {
+                        hash_cell(&mut hasher, cell(column, row, &mut text));
+                    }
+                }
+            }
+            *hasher.finalize().as_bytes()
+        })
+    }
+
+    /// The cells of some rows as text, missing ones as `None`. Costs the same at any offset.
+    pub fn preview(&self, range: Range<usize>) -> Vec<Vec<Option<String>>> {
+        let end = range.end.min(self.rows());
+        let mut lines = Vec::with_capacity(end.saturating_sub(range.start));
+        let mut text = String::new();
+        for row in range.start..end {
+            let index = self.0.starts.partition_point(|&start| start <= row) - 1;
+            let batch = &self.0.batches[index];
+            let offset = row - self.0.starts[index];
+            let line = batch.columns().iter().map(|array| cell(array, offset, &mut text).map(str::to_owned));
+            lines.push(line.collect());
+        }
+        lines
+    }
+
+    /// One cell as text.
+    pub fn cell(&self, row: usize, column: usize) -> Option<String> {
+        if row >= self.rows() || column >= self.width() {
+            return None;
+        }
+        let index = self.0.starts.partition_point(|&start| start <= row) - 1;
+        let array = self.0.batches[index].column(column);
+        cell(array, row - self.0.starts[index], &mut String::new()).map(str::to_owned)
+    }
+}
+
+fn hash_cell(hasher: &mut blake3::Hasher, text: Option<&str>) {
+    let length = text.map_or(u64::MAX, |text| text.len() as u64);
+    hasher.update(&length.to_le_bytes());
+    hasher.update(text.unwrap_or_default().as_bytes());
+}
+
+/// A cell of a normal array as text; typed cells are formatted into `buffer`.
+pub(super) fn cell<'a>(array: &'a ArrayRef, row: usize, buffer: &'a mut String) -> Option<&'a str> {
+    if array.is_null(row) {
+        return None;
+    }
+    if let Some(array) = array.as_dictionary_opt::<Int32Type>() {
+        let values: &StringArray = array.values().as_string();
+        return Some(values.value(array.keys().value(row) as usize));
+    }
+    if let Some(array) = array.as_string_opt::<i64>() {
+        return Some(array.value(row));
+    }
+    *buffer = typed_text(array, row)?;
+    Some(buffer)
+}
+
+/// A typed (not text) cell, spelled as in a CSV file.
+fn typed_text(array: &ArrayRef, row: usize) -> Option<String> {
+    let any = array.as_any();
+    if let Some(array) = any.downcast_ref::<Int64Array>() {
+        return Some(array.value(row).to_string());
+    }
+    if let Some(array) = any.downcast_ref::<Float64Array>() {
+        let value = array.value(row);
+        return (!value.is_nan()).then(|| format_number(value));
+    }
+    if let Some(array) = any.downcast_ref::<BooleanArray>() {
+        return Some(if array.value(row) { "true" } else { "false" }.to_owned());
+    }
+    if let Some(array) = any.downcast_ref::<Date32Array>() {
+        return Some(format_iso(Kind::Date, i64::from(array.value(row))));
+    }
+    if let Some(array) = any.downcast_ref::<Time64MicrosecondArray>() {
+        return Some(format_iso(Kind::Time, array.value(row)));
+    }
+    any.downcast_ref::<TimestampMicrosecondArray>().map(|array| format_iso(Kind::Datetime, array.value(row)))
+}
+
+/// The type that a column of this Arrow type has in a [`Table`].
+fn normal_type(found: &DataType) -> Option<DataType> {
+    Some(match found {
+        DataType::Int8
+        | DataType::Int16
+        | DataType::Int32
+        | DataType::Int64
+        | DataType::UInt8
+        | DataType::UInt16
+        | DataType::UInt32
+        | DataType::UInt64 => DataType::Int64,
+        DataType::Float16
+        | DataType::Float32
+        | DataType::Float64
+        | DataType::Decimal32(..)
+        | DataType::Decimal64(..)
+        | DataType::Decimal128(..)
+        | DataType::Decimal256(..) => DataType::Float64,
+        DataType::Boolean => DataType::Boolean,
+        DataType::Utf8 | DataType::Utf8View | DataType::Null => text_type(),
+        DataType::LargeUtf8 => DataType::LargeUtf8,
+        DataType::Dictionary(_, value) if normal_type(value) == Some(text_type()) => text_type(),
+        DataType::Dictionary(_, value) => normal_type(value)?,
+        DataType::Date32 | DataType::Date64 => DataType::Date32,
+        DataType::Time32(_) | DataType::Time64(_) => DataType::Time64(TimeUnit::Microsecond),
+        DataType::Timestamp(..) => DataType::Timestamp(TimeUnit::Microsecond, None),
+        _ => return None,
+    })
+}
+
+/// The type of text with few distinct values.
+pub(super) fn text_type() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+/// The types of a whole table, or the column that has no place in one.
+pub(super) fn normal_schema(path: &Path, schema: &ArrowSchema) -> Result<SchemaRef, DataError> {
+    let fields = schema.fields().iter().map(|field| {
+        let found = normal_type(field.data_type()).ok_or_else(|| DataError::UnsupportedColumn {
+            path: path.to_owned(),
+            column: field.name().clone(),
+            found: field.data_type().to_string(),
+        })?;
+        Ok(Field::new(field.name(), found, true))
+    });
+    Ok(Arc::new(ArrowSchema::new(fields.collect::<Result<Vec<_>, DataError>>()?)))
+}
+
+/// Casts a batch to a [`normal_schema`].
+pub(super) fn normal_batch(path: &Path, schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch, DataError> {
+    let failed = |column: &str, reason: &dyn std::fmt::Display| DataError::UnsupportedColumn {
+        path: path.to_owned(),
+        column: column.to_owned(),
+        found: reason.to_string(),
+    };
+    let options = arrow::compute::CastOptions { safe: false, ..Default::default() };
+    let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
+        if array.data_type() == field.data_type() {
+            return Ok(Arc::clone(array));
+        }
+        // Timestamps with a zone become the same instants in UTC; a dictionary of numbers is unpacked first.
+        let mut array = Cow::Borrowed(array);
+        if let (DataType::Dictionary(_, value), false) = (array.data_type(), *field.data_type() == text_type()) {
+            let plain = arrow::compute::cast_with_options(&array, value, &options);
+            array = Cow::Owned(plain.map_err(|error| failed(field.name(), &error))?);
+        }
+        arrow::compute::cast_with_options(&array, field.data_type(), &options)
+            .map_err(|error| failed(field.name(), &error))
+    });
+    RecordBatch::try_new(Arc::clone(schema), columns.collect::<Result<Vec<_>, DataError>>()?)
+        .map_err(|error| failed("", &error))
+}
+
+/// One column of a table, cut into the arrays of its batches, seen by its type.
+pub(super) enum Cells<'a> {
+    /// Text by number: the distinct texts and each row's key.
+    Keyed(&'a Int32Array, &'a StringArray),
+    /// Text as it is.
+    Plain(&'a LargeStringArray),
+    /// Whole numbers.
+    Integers(&'a Int64Array),
+    /// Numbers; NaN is missing.
+    Numbers(&'a Float64Array),
+    /// Truth values.
+    Booleans(&'a BooleanArray),
+    /// Days since 1970.
+    Dates(&'a Date32Array),
+    /// Microseconds since midnight.
+    Times(&'a Time64MicrosecondArray),
+    /// Microseconds since 1970.
+    Datetimes(&'a TimestampMicrosecondArray),
+}
+
+impl<'a> Cells<'a> {
+    /// Sees through an array of a [`Table`].
+    pub(super) fn of(array: &'a ArrayRef) -> Self {
+        let any = array.as_any();
+        if let Some(array) = array.as_dictionary_opt::<Int32Type>() {
+            return Self::Keyed(array.keys(), array.values().as_string());
+        }
+        if let Some(array) = any.downcast_ref() {
+            Self::Plain(array)
+        } else if let Some(array) = any.downcast_ref() {
+            Self::Integers(array)
+        } else if let Some(array) = any.downcast_ref() {
+            Self::Numbers(array)
+        } else if let Some(array) = any.downcast_ref() {
+            Self::Booleans(array)
+        } else if let Some(array) = any.downcast_ref() {
+            Self::Dates(array)
+        } else if let Some(array) = any.downcast_ref() {
+            Self::Times(array)
+        } else {
+            Self::Datetimes(array.as_primitive())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{Decimal128Array, Float32Array, UInt8Array};
+
+    use super::*;
+
+    fn table() -> Table {
+        let batch = RecordBatch::try_from_iter([
+            ("small", Arc::new(UInt8Array::from(vec![Some(1), None, Some(3)])) as ArrayRef),
+            ("real", Arc::new(Float32Array::from(vec![0.5, f32::NAN, 2.0]))),
+            ("word", Arc::new(StringArray::from(vec![Some("a"), Some("b"), None]))),
+            ("money", Arc::new(Decimal128Array::from(vec![125, 250, 1]).with_precision_and_scale(5, 2).unwrap())),
+            ("day", Arc::new(Date32Array::from(vec![0, 1, 2]))),
+            ("flag", Arc::new(BooleanArray::from(vec![true, false, true]))),
+        ])
+        .unwrap();
+        Table::from_batches("t", &batch.schema(), &[batch.slice(0, 2), batch.slice(2, 1)]).unwrap()
+    }
+
+    #[test]
+    fn any_flat_type_becomes_a_plain_one() {
+        let table = table();
+        assert_eq!((table.rows(), table.width()), (3, 6));
+        let line = |row| table.preview(row..row + 1).remove(0);
+        let text = |cells: [&str; 6]| cells.map(|cell| (cell != "-").then(|| cell.to_owned())).to_vec();
+        assert_eq!(line(0), text(["1", "0.5", "a", "1.25", "1970-01-01", "true"]));
+        assert_eq!(line(1), text(["-", "-", "b", "2.5", "1970-01-02", "false"]));
+        assert_eq!(line(2), text(["3", "2.0", "-", "0.01", "1970-01-03", "true"]));
+        assert_eq!(table.preview(2..99).len(), 1);
+        assert!(table.preview(5..9).is_empty());
+        assert_eq!(table.cell(2, 0).as_deref(), Some("3"));
+        assert_eq!(table.cell(3, 0), None);
+    }
+
+    #[test]
+    fn the_digest_depends_on_cells_only() {
+        let table = table();
+        let one = Table::from_batches(
+            "other name",
+            &table.schema(),
+            &[arrow::compute::concat_batches(&table.schema(), table.batches()).unwrap()],
+        )
+        .unwrap();
+        assert_eq!(table.content_digest(), one.content_digest());
+        let cut = Table::from_batches("t", &table.schema(), &table.batches()[..1]).unwrap();
+        assert_ne!(table.content_digest(), cut.content_digest());
+    }
+}

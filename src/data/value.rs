@@ -1,0 +1,295 @@
+//! Cells as text and as numbers: parsing, formatting, and the spellings of dates and times.
+
+use std::borrow::Cow;
+
+use chrono::format::{Item, Parsed, StrftimeItems};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike as _};
+
+use super::schema::Kind;
+
+/// Microseconds in a second.
+pub(crate) const MICROS: i64 = 1_000_000;
+/// Microseconds in a day.
+pub(crate) const DAY_MICROS: i64 = 86_400 * MICROS;
+
+/// A whole number: digits with an optional sign, or a decimal spelling of one (`145.0`, `1e3`).
+pub(crate) fn parse_integer(text: &str) -> Option<i64> {
+    if let Ok(value) = text.parse::<i64>() {
+        return Some(value);
+    }
+    whole_number(parse_number(text)?)
+}
+
+/// The integer that a double stands for, when it is one that doubles hold exactly.
+pub(crate) fn whole_number(value: f64) -> Option<i64> {
+    (value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0).then_some(value as i64)
+}
+
+/// A finite number with a decimal point; words such as `inf` and `nan` are no numbers.
+pub(crate) fn parse_number(text: &str) -> Option<f64> {
+    let value = text.parse::<f64>().ok()?;
+    (value.is_finite() && !text.as_bytes().iter().any(|byte| matches!(byte, b'n' | b'N'))).then_some(value)
+}
+
+/// A number in its shortest spelling that reads back the same, with a point: `37.5`, `101.0`.
+pub(crate) fn format_number(value: f64) -> String {
+    if value == 0.0 {
+        return "0.0".to_owned();
+    }
+    let magnitude = value.abs();
+    if (1e-5..1e16).contains(&magnitude) { format!("{value:?}") } else { format!("{value:e}") }
+}
+
+/// How a date, a time or both are spelled.
+#[derive(Clone, Debug)]
+pub(crate) struct TemporalFormat {
+    kind: Kind,
+    /// None: ISO 8601.
+    pattern: Option<(String, Vec<Item<'static>>)>,
+    resolution: i64,
+}
+
+impl TemporalFormat {
+    /// From a column's kind and its optional strftime pattern. `None` when the pattern is not valid.
+    pub(crate) fn new(kind: Kind, pattern: Option<&str>) -> Option<Self> {
+        let pattern = match pattern {
+            None => None,
+            Some(text) => {
+                let items = StrftimeItems::new(text).parse_to_owned().ok()?;
+                Some((text.to_owned(), items))
+            }
+        };
+        let resolution = match (&pattern, kind) {
+            (_, Kind::Date) => 1,
+            (None, _) => MICROS,
+            (Some((text, _)), _) => resolution_of(text),
+        };
+        let format = Self { kind, pattern, resolution };
+        // A pattern that cannot read what it writes (no year, no hour, …) is of no use.
+        let probe = match kind {
+            Kind::Date => 18_000,
+            Kind::Time => 13 * 3600 * MICROS,
+            _ => 18_000 * DAY_MICROS + 13 * 3600 * MICROS,
+        };
+        (format.parse(&format.format(probe)) == Some(probe)).then_some(format)
+    }
+
+    /// The step between neighbouring values: days for dates, microseconds for times and datetimes.
+    pub(crate) const fn resolution(&self) -> i64 {
+        self.resolution
+    }
+
+    /// Days since 1970 for dates, microseconds since midnight for times, since 1970 for datetimes.
+    pub(crate) fn parse(&self, text: &str) -> Option<i64> {
+        match &self.pattern {
+            None => parse_iso(self.kind, text),
+            Some((_, items)) => {
+                let mut parsed = Parsed::new();
+                chrono::format::parse(&mut parsed, text, items.iter()).ok()?;
+                match self.kind {
+                    Kind::Date => parsed.to_naive_date().ok().map(days),
+                    Kind::Time => parsed.to_naive_time().ok().map(time_micros),
+                    _ => parsed.to_naive_datetime_with_offset(0).ok().map(datetime_micros),
+                }
+            }
+        }
+    }
+
+    /// The inverse of [`TemporalFormat::parse`].
+    pub(crate) fn format(&self, value: i64) -> String {
+        let Some((_, items)) = &self.pattern else { return format_iso(self.kind, value) };
+        match self.kind {
+            Kind::Date => date_of(value).map(|date| date.format_with_items(items.iter()).to_string()),
+            Kind::Time => time_of(value).map(|time| time.format_with_items(items.iter()).to_string()),
+            _ => datetime_of(value).map(|datetime| datetime.format_with_items(items.iter()).to_string()),
+        }
+        .unwrap_or_default()
+    }
+}
+
+fn resolution_of(pattern: &str) -> i64 {
+    if pattern.contains("%.3f") || pattern.contains("%3f") {
+        1000
+    } else if pattern.contains('f') && (pattern.contains("%.") || pattern.contains("%f") || pattern.contains("%6f")) {
+        1
+    } else if ["%S", "%-S", "%T", "%X", "%s"].iter().any(|part| pattern.contains(part)) {
+        MICROS
+    } else if ["%M", "%-M", "%R"].iter().any(|part| pattern.contains(part)) {
+        60 * MICROS
+    } else {
+        3600 * MICROS
+    }
+}
+
+/// Days since 1970-01-01.
+pub(crate) fn days(date: NaiveDate) -> i64 {
+    date.signed_duration_since(NaiveDate::default()).num_days()
+}
+
+/// Microseconds since midnight.
+pub(crate) fn time_micros(time: NaiveTime) -> i64 {
+    i64::from(time.num_seconds_from_midnight()) * MICROS + i64::from(time.nanosecond() / 1000)
+}
+
+/// Microseconds since 1970-01-01T00:00:00.
+pub(crate) fn datetime_micros(datetime: NaiveDateTime) -> i64 {
+    datetime.and_utc().timestamp_micros()
+}
+
+fn date_of(value: i64) -> Option<NaiveDate> {
+    NaiveDate::default().checked_add_signed(chrono::Duration::try_days(value)?)
+}
+
+fn time_of(value: i64) -> Option<NaiveTime> {
+    let seconds = u32::try_from(value / MICROS).ok()?;
+    NaiveTime::from_num_seconds_from_midnight_opt(seconds, u32::try_from(value % MICROS).ok()? * 1000)
+}
+
+fn datetime_of(value: i64) -> Option<NaiveDateTime> {
+    DateTime::from_timestamp_micros(value).map(|datetime| datetime.naive_utc())
+}
+
+/// A date, time or datetime in ISO 8601. Seconds and their fraction may be absent; `T` may be a space; a
+/// trailing `Z` is allowed.
+pub(crate) fn parse_iso(kind: Kind, text: &str) -> Option<i64> {
+    match kind {
+        Kind::Date => parse_iso_date(text),
+        Kind::Time => parse_iso_time(text),
+        Kind::Datetime => {
+            let (date, time) = text.split_at_checked(10)?;
+            let day = parse_iso_date(date)?;
+            let time = time.strip_suffix('Z').unwrap_or(time);
+            let micros = match time.strip_prefix(['T', ' ', 't']) {
+                Some(time) => parse_iso_time(time)?,
+                None if time.is_empty() => 0,
+                None => return None,
+            };
+            Some(day * DAY_MICROS + micros)
+        }
+        _ => None,
+    }
+}
+
+fn parse_iso_date(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
+    if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
+        return None;
+    }
+    let year = digits(&bytes[..4])?;
+    NaiveDate::from_ymd_opt(year as i32, digits(&bytes[5..7])?, digits(&bytes[8..])?).map(days)
+}
+
+fn parse_iso_time(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
+    if !matches!(bytes.len(), 5 | 8 | 10..=15) || bytes[2] != b':' {
+        return None;
+    }
+    let hour = digits(&bytes[..2])?;
+    let minute = digits(&bytes[3..5])?;
+    let mut second = 0;
+    let mut micros = 0;
+    if bytes.len() >= 8 {
+        if bytes[5] != b':' {
+            return None;
+        }
+        second = digits(&bytes[6..8])?;
+        if bytes.len() > 8 {
+            if bytes[8] != b'.' {
+                return None;
+            }
+            let fraction = &bytes[9..];
+            micros = digits(fraction)? * 10_u32.pow(6 - fraction.len() as u32);
+        }
+    }
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    Some(i64::from(hour * 3600 + minute * 60 + second) * MICROS + i64::from(micros))
+}
+
+fn digits(bytes: &[u8]) -> Option<u32> {
+    bytes.iter().try_fold(0_u32, |value, byte| {
+        byte.is_ascii_digit().then(|| value * 10 + u32::from(byte - b'0'))
+    })
+}
+
+/// The inverse of [`parse_iso`]; a fraction of a second is written only when there is one.
+pub(crate) fn format_iso(kind: Kind, value: i64) -> String {
+    match kind {
+        Kind::Date => date_of(value).map(|date| date.format("%Y-%m-%d").to_string()),
+        Kind::Time => time_of(value).map(|time| time.format("%H:%M:%S%.f").to_string()),
+        _ => datetime_of(value).map(|datetime| datetime.format("%Y-%m-%dT%H:%M:%S%.f").to_string()),
+    }
+    .unwrap_or_default()
+}
+
+/// Text without the ASCII spaces around it.
+pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
+    match text {
+        [b' ' | b'\t', ..] | [.., b' ' | b'\t'] => text.trim_ascii(),
+        _ => text,
+    }
+}
+
+/// A file name for messages, without its folder.
+pub(crate) fn file_name(path: &std::path::Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_from_words() {
+        assert_eq!(parse_integer("145.0"), Some(145));
+        assert_eq!(parse_integer("-7"), Some(-7));
+        assert_eq!(parse_integer("9223372036854775807"), Some(i64::MAX));
+        assert_eq!(parse_integer("1.5"), None);
+        for word in ["nan", "NaN", "inf", "-Infinity", "", "1,5", "0x10"] {
+            assert_eq!(parse_number(word), None, "{word}");
+        }
+        assert_eq!(parse_number("1e-3"), Some(0.001));
+    }
+
+    #[test]
+    fn numbers_are_spelled_as_people_do() {
+        for (value, text) in
+            [(37.5, "37.5"), (101.0, "101.0"), (-0.0, "0.0"), (1e-9, "1e-9"), (0.1 + 0.2, "0.30000000000000004")]
+        {
+            assert_eq!(format_number(value), text);
+        }
+    }
+
+    #[test]
+    fn dates_and_times_read_and_write() {
+        for (kind, text, value) in [
+            (Kind::Date, "1970-01-02", 1),
+            (Kind::Date, "1900-03-01", -25_508),
+            (Kind::Time, "00:00:01.5", 1_500_000),
+            (Kind::Time, "23:59:59", 86_399 * MICROS),
+            (Kind::Datetime, "1970-01-02T00:00:00", DAY_MICROS),
+        ] {
+            assert_eq!(parse_iso(kind, text), Some(value), "{text}");
+            assert_eq!(parse_iso(kind, &format_iso(kind, value)), Some(value), "{text}");
+        }
+        assert_eq!(parse_iso(Kind::Datetime, "1970-01-02 00:01Z"), Some(DAY_MICROS + 60 * MICROS));
+        for text in ["2019-02-29", "2019-2-1", "20190201", "2019-02-0x"] {
+            assert_eq!(parse_iso(Kind::Date, text), None, "{text}");
+        }
+        assert_eq!(parse_iso(Kind::Time, "24:00:00"), None);
+    }
+
+    #[test]
+    fn patterns_keep_their_spelling_and_resolution() {
+        let format = TemporalFormat::new(Kind::Date, Some("%-m/%-d/%Y")).unwrap();
+        let day = format.parse("3/29/1982").unwrap();
+        assert_eq!(format_iso(Kind::Date, day), "1982-03-29");
+        assert_eq!(format.format(day), "3/29/1982");
+        let minutes = TemporalFormat::new(Kind::Datetime, Some("%d.%m.%Y %H:%M")).unwrap();
+        assert_eq!(minutes.resolution(), 60 * MICROS);
+        assert_eq!(minutes.format(minutes.parse("01.02.2020 08:30").unwrap()), "01.02.2020 08:30");
+        assert!(TemporalFormat::new(Kind::Date, Some("%d.%m")).is_none(), "without a year");
+        assert!(TemporalFormat::new(Kind::Date, Some("%Q")).is_none(), "unknown");
+    }
+}
