@@ -1,20 +1,28 @@
 //! Schema, table, readers, profile and the invertible row encoder.
 //!
-//! A file becomes a [`Table`] ([`read_table`]); a person describes it by a [`Schema`]; a
+//! A file becomes a [`Table`] ([`read_table`]); a person and [`profile()`] describe it by a [`Schema`]; a
 //! [`RowEncoder`] made from the schema alone turns rows into [`EncodedRows`] for the models and back into a
 //! record batch of the schema's own types.
 
 mod encode;
 mod error;
+mod profile;
 mod read;
 mod schema;
 mod table;
 mod value;
 
-pub use encode::{Block, EncodedRows, EncoderSettings, FINE_MISSING, FineLayout, FineWeights, NumericCode, RowEncoder};
+pub use encode::{
+    Block, EncodedRows, EncoderSettings, FINE_MISSING, FineLayout, FineWeights, NumericCode, RowEncoder,
+};
 pub use error::DataError;
+pub use profile::{
+    ColumnSummary, IdentifierReason, NumberSummary, Profile, ProfileWarning, ValueCount, WarningKind,
+    profile, suggest_column,
+};
 pub use read::{ReadOptions, detect_delimiter, read_table};
 pub use schema::{
-    Bound, Column, Kind, MAX_DOMAIN, OpenColumn, OpenReason, Problem, Provenance, RowCount, SCHEMA_VERSION, Scale, Schema, Unit,
+    Bound, Column, Kind, MAX_DOMAIN, OpenColumn, OpenReason, Problem, Provenance, RowCount, SCHEMA_VERSION,
+    Scale, Schema, Unit,
 };
 pub use table::{Table, TableSource};

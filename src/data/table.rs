@@ -1,13 +1,12 @@
 //! A table in memory: Arrow batches of a few plain types, with what is known of their file.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use arrow::array::{
-    Array, ArrayRef, AsArray as _, BooleanArray, Date32Array, Float64Array, Int32Array, Int64Array, LargeStringArray,
-    StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
+    Array, ArrayRef, AsArray as _, BooleanArray, Date32Array, Float64Array, Int32Array, Int64Array,
+    LargeStringArray, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };
 use arrow::datatypes::{DataType, Field, Int32Type, Schema as ArrowSchema, SchemaRef, TimeUnit};
 use arrow::record_batch::RecordBatch;
@@ -65,13 +64,20 @@ impl Table {
     ///
     /// # Errors
     /// When a column has a nested or binary type.
-    pub fn from_batches(name: &str, schema: &ArrowSchema, batches: &[RecordBatch]) -> Result<Self, DataError> {
+    pub fn from_batches(
+        name: &str,
+        schema: &ArrowSchema,
+        batches: &[RecordBatch],
+    ) -> Result<Self, DataError> {
         let origin = Origin {
             name: name.to_owned(),
             path: None,
             source: TableSource::Memory,
             digest: None,
-            bytes: batches.iter().map(|batch| batch.get_array_memory_size() as u64).sum(),
+            bytes: batches
+                .iter()
+                .map(|batch| batch.get_array_memory_size() as u64)
+                .sum(),
         };
         let fields = normal_schema(Path::new(name), schema)?;
         let batches = batches
@@ -190,7 +196,10 @@ impl Table {
             let index = self.0.starts.partition_point(|&start| start <= row) - 1;
             let batch = &self.0.batches[index];
             let offset = row - self.0.starts[index];
-            let line = batch.columns().iter().map(|array| cell(array, offset, &mut text).map(str::to_owned));
+            let line = batch
+                .columns()
+                .iter()
+                .map(|array| cell(array, offset, &mut text).map(str::to_owned));
             lines.push(line.collect());
         }
         lines
@@ -248,7 +257,8 @@ fn typed_text(array: &ArrayRef, row: usize) -> Option<String> {
     if let Some(array) = any.downcast_ref::<Time64MicrosecondArray>() {
         return Some(format_iso(Kind::Time, array.value(row)));
     }
-    any.downcast_ref::<TimestampMicrosecondArray>().map(|array| format_iso(Kind::Datetime, array.value(row)))
+    any.downcast_ref::<TimestampMicrosecondArray>()
+        .map(|array| format_iso(Kind::Datetime, array.value(row)))
 }
 
 /// The type that a column of this Arrow type has in a [`Table`].
@@ -296,32 +306,46 @@ pub(super) fn normal_schema(path: &Path, schema: &ArrowSchema) -> Result<SchemaR
         })?;
         Ok(Field::new(field.name(), found, true))
     });
-    Ok(Arc::new(ArrowSchema::new(fields.collect::<Result<Vec<_>, DataError>>()?)))
+    Ok(Arc::new(ArrowSchema::new(
+        fields.collect::<Result<Vec<_>, DataError>>()?,
+    )))
 }
 
 /// Casts a batch to a [`normal_schema`].
-pub(super) fn normal_batch(path: &Path, schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch, DataError> {
+pub(super) fn normal_batch(
+    path: &Path,
+    schema: &SchemaRef,
+    batch: &RecordBatch,
+) -> Result<RecordBatch, DataError> {
     let failed = |column: &str, reason: &dyn std::fmt::Display| DataError::UnsupportedColumn {
         path: path.to_owned(),
         column: column.to_owned(),
         found: reason.to_string(),
     };
-    let options = arrow::compute::CastOptions { safe: false, ..Default::default() };
+    let options = arrow::compute::CastOptions {
+        safe: false,
+        ..Default::default()
+    };
     let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
         if array.data_type() == field.data_type() {
             return Ok(Arc::clone(array));
         }
         // Timestamps with a zone become the same instants in UTC; a dictionary of numbers is unpacked first.
-        let mut array = Cow::Borrowed(array);
-        if let (DataType::Dictionary(_, value), false) = (array.data_type(), *field.data_type() == text_type()) {
-            let plain = arrow::compute::cast_with_options(&array, value, &options);
-            array = Cow::Owned(plain.map_err(|error| failed(field.name(), &error))?);
-        }
-        arrow::compute::cast_with_options(&array, field.data_type(), &options)
+        let plain = match array.data_type() {
+            DataType::Dictionary(_, value) if *field.data_type() != text_type() => {
+                arrow::compute::cast_with_options(array, value, &options)
+                    .map_err(|error| failed(field.name(), &error))?
+            }
+            _ => Arc::clone(array),
+        };
+        arrow::compute::cast_with_options(&plain, field.data_type(), &options)
             .map_err(|error| failed(field.name(), &error))
     });
-    RecordBatch::try_new(Arc::clone(schema), columns.collect::<Result<Vec<_>, DataError>>()?)
-        .map_err(|error| failed("", &error))
+    RecordBatch::try_new(
+        Arc::clone(schema),
+        columns.collect::<Result<Vec<_>, DataError>>()?,
+    )
+    .map_err(|error| failed("", &error))
 }
 
 /// One column of a table, cut into the arrays of its batches, seen by its type.
@@ -377,10 +401,23 @@ mod tests {
 
     fn table() -> Table {
         let batch = RecordBatch::try_from_iter([
-            ("small", Arc::new(UInt8Array::from(vec![Some(1), None, Some(3)])) as ArrayRef),
+            (
+                "small",
+                Arc::new(UInt8Array::from(vec![Some(1), None, Some(3)])) as ArrayRef,
+            ),
             ("real", Arc::new(Float32Array::from(vec![0.5, f32::NAN, 2.0]))),
-            ("word", Arc::new(StringArray::from(vec![Some("a"), Some("b"), None]))),
-            ("money", Arc::new(Decimal128Array::from(vec![125, 250, 1]).with_precision_and_scale(5, 2).unwrap())),
+            (
+                "word",
+                Arc::new(StringArray::from(vec![Some("a"), Some("b"), None])),
+            ),
+            (
+                "money",
+                Arc::new(
+                    Decimal128Array::from(vec![125, 250, 1])
+                        .with_precision_and_scale(5, 2)
+                        .unwrap(),
+                ),
+            ),
             ("day", Arc::new(Date32Array::from(vec![0, 1, 2]))),
             ("flag", Arc::new(BooleanArray::from(vec![true, false, true]))),
         ])

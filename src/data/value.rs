@@ -37,7 +37,11 @@ pub(crate) fn format_number(value: f64) -> String {
         return "0.0".to_owned();
     }
     let magnitude = value.abs();
-    if (1e-5..1e16).contains(&magnitude) { format!("{value:?}") } else { format!("{value:e}") }
+    if (1e-5..1e16).contains(&magnitude) {
+        format!("{value:?}")
+    } else {
+        format!("{value:e}")
+    }
 }
 
 /// How a date, a time or both are spelled.
@@ -64,7 +68,11 @@ impl TemporalFormat {
             (None, _) => MICROS,
             (Some((text, _)), _) => resolution_of(text),
         };
-        let format = Self { kind, pattern, resolution };
+        let format = Self {
+            kind,
+            pattern,
+            resolution,
+        };
         // A pattern that cannot read what it writes (no year, no hour, …) is of no use.
         let probe = match kind {
             Kind::Date => 18_000,
@@ -97,7 +105,9 @@ impl TemporalFormat {
 
     /// The inverse of [`TemporalFormat::parse`].
     pub(crate) fn format(&self, value: i64) -> String {
-        let Some((_, items)) = &self.pattern else { return format_iso(self.kind, value) };
+        let Some((_, items)) = &self.pattern else {
+            return format_iso(self.kind, value);
+        };
         match self.kind {
             Kind::Date => date_of(value).map(|date| date.format_with_items(items.iter()).to_string()),
             Kind::Time => time_of(value).map(|time| time.format_with_items(items.iter()).to_string()),
@@ -110,9 +120,14 @@ impl TemporalFormat {
 fn resolution_of(pattern: &str) -> i64 {
     if pattern.contains("%.3f") || pattern.contains("%3f") {
         1000
-    } else if pattern.contains('f') && (pattern.contains("%.") || pattern.contains("%f") || pattern.contains("%6f")) {
+    } else if pattern.contains('f')
+        && (pattern.contains("%.") || pattern.contains("%f") || pattern.contains("%6f"))
+    {
         1
-    } else if ["%S", "%-S", "%T", "%X", "%s"].iter().any(|part| pattern.contains(part)) {
+    } else if ["%S", "%-S", "%T", "%X", "%s"]
+        .iter()
+        .any(|part| pattern.contains(part))
+    {
         MICROS
     } else if ["%M", "%-M", "%R"].iter().any(|part| pattern.contains(part)) {
         60 * MICROS
@@ -254,9 +269,13 @@ mod tests {
 
     #[test]
     fn numbers_are_spelled_as_people_do() {
-        for (value, text) in
-            [(37.5, "37.5"), (101.0, "101.0"), (-0.0, "0.0"), (1e-9, "1e-9"), (0.1 + 0.2, "0.30000000000000004")]
-        {
+        for (value, text) in [
+            (37.5, "37.5"),
+            (101.0, "101.0"),
+            (-0.0, "0.0"),
+            (1e-9, "1e-9"),
+            (0.1 + 0.2, "0.30000000000000004"),
+        ] {
             assert_eq!(format_number(value), text);
         }
     }
@@ -273,7 +292,10 @@ mod tests {
             assert_eq!(parse_iso(kind, text), Some(value), "{text}");
             assert_eq!(parse_iso(kind, &format_iso(kind, value)), Some(value), "{text}");
         }
-        assert_eq!(parse_iso(Kind::Datetime, "1970-01-02 00:01Z"), Some(DAY_MICROS + 60 * MICROS));
+        assert_eq!(
+            parse_iso(Kind::Datetime, "1970-01-02 00:01Z"),
+            Some(DAY_MICROS + 60 * MICROS)
+        );
         for text in ["2019-02-29", "2019-2-1", "20190201", "2019-02-0x"] {
             assert_eq!(parse_iso(Kind::Date, text), None, "{text}");
         }
@@ -288,8 +310,14 @@ mod tests {
         assert_eq!(format.format(day), "3/29/1982");
         let minutes = TemporalFormat::new(Kind::Datetime, Some("%d.%m.%Y %H:%M")).unwrap();
         assert_eq!(minutes.resolution(), 60 * MICROS);
-        assert_eq!(minutes.format(minutes.parse("01.02.2020 08:30").unwrap()), "01.02.2020 08:30");
-        assert!(TemporalFormat::new(Kind::Date, Some("%d.%m")).is_none(), "without a year");
+        assert_eq!(
+            minutes.format(minutes.parse("01.02.2020 08:30").unwrap()),
+            "01.02.2020 08:30"
+        );
+        assert!(
+            TemporalFormat::new(Kind::Date, Some("%d.%m")).is_none(),
+            "without a year"
+        );
         assert!(TemporalFormat::new(Kind::Date, Some("%Q")).is_none(), "unknown");
     }
 }

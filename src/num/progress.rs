@@ -69,7 +69,11 @@ impl Progress {
     /// # Errors
     /// [`Cancelled`] after [`Progress::cancel`].
     pub fn check(&self) -> Result<(), Cancelled> {
-        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+        if self.is_cancelled() {
+            Err(Cancelled)
+        } else {
+            Ok(())
+        }
     }
 }
 

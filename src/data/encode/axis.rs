@@ -42,9 +42,10 @@ impl Axis {
                 None => Units::Real,
             },
             Kind::Integer => Units::Whole,
-            kind => Units::Temporal(TemporalFormat::new(kind, column.format.as_deref()).ok_or_else(|| {
-                schema_error(column, format!("the format does not spell a {kind}"))
-            })?),
+            kind => Units::Temporal(
+                TemporalFormat::new(kind, column.format.as_deref())
+                    .ok_or_else(|| schema_error(column, format!("the format does not spell a {kind}")))?,
+            ),
         };
         let edges = column.bins.as_deref().unwrap_or_default();
         let end = |bound: &Option<Bound>, edge: Option<&f64>| {
@@ -69,9 +70,18 @@ impl Axis {
         };
         let is_sound = lower <= upper && lower.abs() <= EXACT && upper.abs() <= EXACT;
         if !is_sound && !(matches!(units, Units::Real) && lower <= upper) {
-            return Err(schema_error(column, "no value lies between its bounds; widen them".to_owned()));
+            return Err(schema_error(
+                column,
+                "no value lies between its bounds; widen them".to_owned(),
+            ));
         }
-        Ok(Self { kind: column.kind, units, lower, upper, scale: column.scale })
+        Ok(Self {
+            kind: column.kind,
+            units,
+            lower,
+            upper,
+            scale: column.scale,
+        })
     }
 
     /// Whether positions are whole.
@@ -81,7 +91,11 @@ impl Axis {
 
     /// Steps in one unit of the value: the log scale counts in the column's own units.
     fn steps(&self) -> f64 {
-        if let Units::Decimal(steps) = self.units { steps } else { 1.0 }
+        if let Units::Decimal(steps) = self.units {
+            steps
+        } else {
+            1.0
+        }
     }
 
     /// A cell of text. `None` when it does not read as the column's kind.
@@ -130,7 +144,11 @@ impl Axis {
 
     /// The number that a position stands for.
     pub fn to_number(&self, position: f64) -> f64 {
-        if let Units::Decimal(steps) = self.units { position / steps } else { position }
+        if let Units::Decimal(steps) = self.units {
+            position / steps
+        } else {
+            position
+        }
     }
 
     /// The whole number, day count or microseconds that a position stands for.
@@ -173,7 +191,11 @@ impl Axis {
                 self.upper + top * (-share * self.log_length()).exp_m1()
             }
         };
-        let position = if self.is_grid() { position.round() } else { position };
+        let position = if self.is_grid() {
+            position.round()
+        } else {
+            position
+        };
         position.clamp(self.lower, self.upper)
     }
 
@@ -201,7 +223,10 @@ impl Axis {
 }
 
 pub(super) fn schema_error(column: &Column, message: String) -> DataError {
-    DataError::Schema { place: "schema".to_owned(), message: format!("column `{}`: {message}", column.name) }
+    DataError::Schema {
+        place: "schema".to_owned(),
+        message: format!("column `{}`: {message}", column.name),
+    }
 }
 
 #[cfg(test)]
@@ -274,7 +299,10 @@ mod tests {
             let upper = lower + (1 << 24) - 1;
             let axis = axis(Kind::Integer, lower, upper, Scale::Log);
             let middle = (f64::from(1 << 24) / std::f64::consts::E) as i64;
-            for value in (lower..lower + 2000).chain(lower + middle..lower + middle + 2000).chain(upper - 2000..=upper) {
+            for value in (lower..lower + 2000)
+                .chain(lower + middle..lower + middle + 2000)
+                .chain(upper - 2000..=upper)
+            {
                 let value = value as f64;
                 assert_eq!(axis.of_scalar(axis.to_scalar(value)), value, "from {lower}");
             }

@@ -41,7 +41,11 @@ impl FineLayout {
         // The end of a grid's last cell is one step on, a real line's is its upper bound itself.
         let end = if is_grid { axis.upper + 1.0 } else { axis.upper };
         let by_point = is_grid && axis.upper - axis.lower <= MAX_POINT_CELLS;
-        let most = if bin_edges.len() * CELLS_PER_BIN <= MAX_CELLS { CELLS_PER_BIN } else { 1 };
+        let most = if bin_edges.len() * CELLS_PER_BIN <= MAX_CELLS {
+            CELLS_PER_BIN
+        } else {
+            1
+        };
         let (mut edges, mut starts) = (Vec::new(), Vec::new());
         for (index, &low) in bin_edges.iter().enumerate() {
             let high = bin_edges.get(index + 1).copied().unwrap_or(end);
@@ -62,7 +66,12 @@ impl FineLayout {
         }
         starts.push(edges.len());
         edges.push(end);
-        Self { column, edges, starts, is_grid }
+        Self {
+            column,
+            edges,
+            starts,
+            is_grid,
+        }
     }
 
     /// The number of bins.
@@ -110,7 +119,11 @@ impl FineLayout {
         }
         let position = low + uniform * (high - low);
         // Rounding may reach the next cell's edge.
-        if position < high || low == high { position } else { low }
+        if position < high || low == high {
+            position
+        } else {
+            low
+        }
     }
 }
 
@@ -133,13 +146,19 @@ fn declared_starts(axis: &Axis, edges: &[f64]) -> Vec<f64> {
 fn equal_starts(axis: &Axis, bins: usize) -> Vec<f64> {
     let range = axis.upper - axis.lower;
     if axis.is_grid() && range <= bins as f64 {
-        return (0..=range as usize).map(|step| axis.lower + step as f64).collect();
+        return (0..=range as usize)
+            .map(|step| axis.lower + step as f64)
+            .collect();
     }
     let mut starts = vec![axis.lower];
     let mut parts = bins;
     if axis.scale == Scale::Log && axis.lower == 0.0 {
         // Zero is a bin of its own.
-        push_rising(&mut starts, if axis.is_grid() { 1.0 } else { f64::MIN_POSITIVE }, axis);
+        push_rising(
+            &mut starts,
+            if axis.is_grid() { 1.0 } else { f64::MIN_POSITIVE },
+            axis,
+        );
         parts = bins.saturating_sub(1).max(1);
     }
     for part in 1..parts {
@@ -147,7 +166,11 @@ fn equal_starts(axis: &Axis, bins: usize) -> Vec<f64> {
             axis.lower + ((range + 1.0) * part as f64 / parts as f64).round()
         } else {
             let position = axis.at_share(part as f64 / parts as f64);
-            if axis.is_grid() { (position - 1e-9).ceil() } else { position }
+            if axis.is_grid() {
+                (position - 1e-9).ceil()
+            } else {
+                position
+            }
         };
         push_rising(&mut starts, position, axis);
     }
@@ -157,7 +180,11 @@ fn equal_starts(axis: &Axis, bins: usize) -> Vec<f64> {
 /// Adds an edge unless the bin below it would hold nothing.
 fn push_rising(starts: &mut Vec<f64>, position: f64, axis: &Axis) {
     let last = starts.last().copied().unwrap_or(axis.lower);
-    let is_inside = if axis.is_grid() { position <= axis.upper } else { position < axis.upper };
+    let is_inside = if axis.is_grid() {
+        position <= axis.upper
+    } else {
+        position < axis.upper
+    };
     if position > last && is_inside {
         starts.push(position);
     }
@@ -197,7 +224,9 @@ mod tests {
         assert_eq!(gain.ends_of(0), (0.0, 0.0));
         assert!((15..=20).contains(&gain.bins()), "{}", gain.bins());
         assert_eq!(gain.bin_of(gain.cell_at(axis.upper)), gain.bins() - 1);
-        let real = Column::new("x", Kind::Continuous).with_bounds(0, 500).with_scale(Scale::Log);
+        let real = Column::new("x", Kind::Continuous)
+            .with_bounds(0, 500)
+            .with_scale(Scale::Log);
         let (_, real) = layout(&real);
         assert_eq!(real.bins(), 20);
         let zero = real.cells_of(0);
@@ -221,8 +250,12 @@ mod tests {
             integer(0, 99_999).with_scale(Scale::Log),
             integer(3, 1_484_705).with_scale(Scale::Log),
             Column::new("x", Kind::Continuous).with_bounds(-1.5, 2.25),
-            Column::new("x", Kind::Continuous).with_bounds(0, 1e9).with_scale(Scale::Log),
-            Column::new("x", Kind::Continuous).with_bounds(1e-6, 1e9).with_scale(Scale::Log),
+            Column::new("x", Kind::Continuous)
+                .with_bounds(0, 1e9)
+                .with_scale(Scale::Log),
+            Column::new("x", Kind::Continuous)
+                .with_bounds(1e-6, 1e9)
+                .with_scale(Scale::Log),
             Column::new("x", Kind::Continuous).with_bounds(1.0, 1.0 + 1e-15),
             Column::new("x", Kind::Date).with_bounds("1900-01-01", "2024-12-31"),
             fine,
@@ -234,7 +267,10 @@ mod tests {
             for cell in 0..layout.cells() {
                 for uniform in [0.0, 0.3, 0.77, 1.0 - 1e-16] {
                     let position = layout.draw(cell, uniform);
-                    assert!((axis.lower..=axis.upper).contains(&position), "{column:?} {cell} {position}");
+                    assert!(
+                        (axis.lower..=axis.upper).contains(&position),
+                        "{column:?} {cell} {position}"
+                    );
                     assert_eq!(layout.cell_at(position), cell, "{column:?} at {position}");
                 }
                 assert!(layout.cells_of(layout.bin_of(cell)).contains(&cell));

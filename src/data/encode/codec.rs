@@ -33,7 +33,10 @@ pub(super) struct Encoded {
 #[derive(Clone, Debug)]
 pub(super) enum Coding {
     /// One place per value of the domain.
-    Words { places: HashMap<String, u16>, values: Vec<String> },
+    Words {
+        places: HashMap<String, u16>,
+        values: Vec<String>,
+    },
     /// False, true.
     Flag { spellings: [String; 2] },
     /// One place per bin.
@@ -62,14 +65,23 @@ impl Codec {
             Kind::Categorical => {
                 let values = column.domain.clone().unwrap_or_default();
                 if values.is_empty() {
-                    return Err(schema_error(column, "it has no list of public values; give a domain".to_owned()));
+                    return Err(schema_error(
+                        column,
+                        "it has no list of public values; give a domain".to_owned(),
+                    ));
                 }
-                let places = values.iter().zip(0..).map(|(value, place)| (value.clone(), place)).collect();
+                let places = values
+                    .iter()
+                    .zip(0..)
+                    .map(|(value, place)| (value.clone(), place))
+                    .collect();
                 Coding::Words { places, values }
             }
             Kind::Boolean => {
                 let (no, yes) = column.boolean_spellings();
-                Coding::Flag { spellings: [no.to_owned(), yes.to_owned()] }
+                Coding::Flag {
+                    spellings: [no.to_owned(), yes.to_owned()],
+                }
             }
             _ => numeric_coding(column, index, settings)?,
         };
@@ -80,7 +92,11 @@ impl Codec {
             coding,
             allows_missing: column.missing,
             missing_texts: schema.missing.clone(),
-            missing_numbers: schema.missing.iter().filter_map(|text| parse_number(text)).collect(),
+            missing_numbers: schema
+                .missing
+                .iter()
+                .filter_map(|text| parse_number(text))
+                .collect(),
         })
     }
 
@@ -105,7 +121,10 @@ impl Codec {
         sink: &mut dyn FnMut(usize, &[Encoded]),
     ) -> Result<(), DataError> {
         let position = table.position(&self.name).ok_or_else(|| DataError::Mismatch {
-            message: format!("the data has no column `{}`; take it out of the schema, or choose the file that has it", self.name),
+            message: format!(
+                "the data has no column `{}`; take it out of the schema, or choose the file that has it",
+                self.name
+            ),
         })?;
         let mut row = 0;
         let mut known = Known::default();
@@ -130,22 +149,33 @@ impl Codec {
         let rows = array.len();
         let mut fill = |encode: &dyn Fn(usize) -> Result<Encoded, String>| {
             for row in 0..rows {
-                let cell = if array.is_valid(row) { encode(row) } else { self.missing() };
+                let cell = if array.is_valid(row) {
+                    encode(row)
+                } else {
+                    self.missing()
+                };
                 out.push(cell.map_err(|message| self.cell_error(first_row + row, message))?);
             }
             Ok(())
         };
         match Cells::of(array) {
             Cells::Keyed(keys, texts) => {
-                if !known.texts.is_some_and(|known| std::ptr::eq(known.values(), texts.values())) {
-                    known.cells = texts.iter().map(|text| self.of_text(text.unwrap_or_default())).collect();
+                if !known.texts.is_some_and(|known| std::ptr::eq(known, texts)) {
+                    known.cells = texts
+                        .iter()
+                        .map(|text| self.of_text(text.unwrap_or_default()))
+                        .collect();
                     known.texts = Some(texts);
                 }
                 let missing = self.missing();
                 let valid = keys.nulls();
                 for (row, &key) in keys.values().iter().enumerate() {
                     let is_valid = valid.is_none_or(|valid| valid.is_valid(row));
-                    match if is_valid { &known.cells[key as usize] } else { &missing } {
+                    match if is_valid {
+                        &known.cells[key as usize]
+                    } else {
+                        &missing
+                    } {
                         Ok(cell) => out.push(*cell),
                         Err(message) => return Err(self.cell_error(first_row + row, message.clone())),
                     }
@@ -157,10 +187,14 @@ impl Codec {
             Cells::Numbers(values) => fill(&|row| self.of_number(values.value(row))),
             Cells::Booleans(values) => fill(&|row| self.of_boolean(values.value(row))),
             Cells::Dates(values) => fill(&|row| {
-                self.of_temporal(Kind::Date, i64::from(values.value(row)), |axis, days| axis.of_date(days))
+                self.of_temporal(Kind::Date, i64::from(values.value(row)), |axis, days| {
+                    axis.of_date(days)
+                })
             }),
             Cells::Times(values) => fill(&|row| {
-                self.of_temporal(Kind::Time, values.value(row), |axis, micros| axis.of_micros(Kind::Time, micros))
+                self.of_temporal(Kind::Time, values.value(row), |axis, micros| {
+                    axis.of_micros(Kind::Time, micros)
+                })
             }),
             Cells::Datetimes(values) => fill(&|row| {
                 self.of_temporal(Kind::Datetime, values.value(row), |axis, micros| {
@@ -171,18 +205,27 @@ impl Codec {
     }
 
     fn cell_error(&self, row: usize, message: String) -> DataError {
-        DataError::Cell { column: self.name.clone(), row: row as u64 + 1, message }
+        DataError::Cell {
+            column: self.name.clone(),
+            row: row as u64 + 1,
+            message,
+        }
     }
 
     fn missing(&self) -> Result<Encoded, String> {
         if !self.allows_missing {
             return Err(
-                "the cell is missing, but the schema says that none is; set missing = true, or mend the data".to_owned()
+                "the cell is missing, but the schema says that none is; set missing = true, or mend the data"
+                    .to_owned(),
             );
         }
         // A scalar's own block of two holds present, missing.
         let code = self.places().unwrap_or(1) as u16;
-        Ok(Encoded { code, fine: FINE_MISSING, ..Encoded::default() })
+        Ok(Encoded {
+            code,
+            fine: FINE_MISSING,
+            ..Encoded::default()
+        })
     }
 
     fn of_text(&self, text: &str) -> Result<Encoded, String> {
@@ -191,7 +234,10 @@ impl Codec {
         }
         match &self.coding {
             Coding::Words { places, .. } => match places.get(text) {
-                Some(&code) => Ok(Encoded { code, ..Encoded::default() }),
+                Some(&code) => Ok(Encoded {
+                    code,
+                    ..Encoded::default()
+                }),
                 None => Err(format!(
                     "the value \"{text}\" is not in the domain; add it there if it is a public value, or to the missing spellings"
                 )),
@@ -199,9 +245,14 @@ impl Codec {
             Coding::Flag { spellings: [no, yes] } => {
                 let code = u16::from(text == yes);
                 if code == 1 || text == no {
-                    Ok(Encoded { code, ..Encoded::default() })
+                    Ok(Encoded {
+                        code,
+                        ..Encoded::default()
+                    })
                 } else {
-                    Err(format!("the value \"{text}\" is neither \"{no}\" nor \"{yes}\"; set domain = [false, true] as spelled"))
+                    Err(format!(
+                        "the value \"{text}\" is neither \"{no}\" nor \"{yes}\"; set domain = [false, true] as spelled"
+                    ))
                 }
             }
             Coding::Bins { axis, .. } | Coding::Scalar { axis } => match axis.of_text(text) {
@@ -255,7 +306,10 @@ impl Codec {
 
     fn of_boolean(&self, value: bool) -> Result<Encoded, String> {
         match &self.coding {
-            Coding::Flag { .. } => Ok(Encoded { code: u16::from(value), ..Encoded::default() }),
+            Coding::Flag { .. } => Ok(Encoded {
+                code: u16::from(value),
+                ..Encoded::default()
+            }),
             _ => self.of_text(if value { "true" } else { "false" }),
         }
     }
@@ -268,16 +322,19 @@ impl Codec {
     ) -> Result<Encoded, String> {
         let text = || crate::data::value::format_iso(found, value);
         match &self.coding {
-            Coding::Bins { axis, .. } | Coding::Scalar { axis } => {
-                read(axis, value).map(|position| self.at(axis, position)).ok_or_else(|| self.not_of_kind(&text()))
-            }
+            Coding::Bins { axis, .. } | Coding::Scalar { axis } => read(axis, value)
+                .map(|position| self.at(axis, position))
+                .ok_or_else(|| self.not_of_kind(&text())),
             _ => self.of_text(&text()),
         }
     }
 
     fn at(&self, axis: &Axis, position: f64) -> Encoded {
         let inside = position.clamp(axis.lower, axis.upper);
-        let mut cell = Encoded { was_clamped: inside != position, ..Encoded::default() };
+        let mut cell = Encoded {
+            was_clamped: inside != position,
+            ..Encoded::default()
+        };
         if let Coding::Bins { layout, .. } = &self.coding {
             let fine = layout.cell_at(inside);
             cell.fine = fine as u16;
@@ -296,26 +353,18 @@ struct Known<'a> {
     cells: Vec<Result<Encoded, String>>,
 }
 
-trait SameText {
-    fn values(&self) -> *const u8;
-}
-
-impl SameText for arrow::array::StringArray {
-    fn values(&self) -> *const u8 {
-        self.value_data().as_ptr()
-    }
-}
-
 fn numeric_coding(column: &Column, index: usize, settings: &EncoderSettings) -> Result<Coding, DataError> {
     let axis = Axis::new(column)?;
     let declared = column.bins.as_deref();
     Ok(match (settings.numeric, declared) {
         (NumericCode::AsDeclared, None) => Coding::Scalar { axis },
-        (NumericCode::AsDeclared, Some(_)) => {
-            Coding::Bins { layout: FineLayout::new(index, &axis, declared, 1), axis }
-        }
-        (NumericCode::Binned { bins }, _) => {
-            Coding::Bins { layout: FineLayout::new(index, &axis, declared, bins), axis }
-        }
+        (NumericCode::AsDeclared, Some(_)) => Coding::Bins {
+            layout: FineLayout::new(index, &axis, declared, 1),
+            axis,
+        },
+        (NumericCode::Binned { bins }, _) => Coding::Bins {
+            layout: FineLayout::new(index, &axis, declared, bins),
+            axis,
+        },
     })
 }

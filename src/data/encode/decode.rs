@@ -57,7 +57,9 @@ impl RowEncoder {
         random: &mut R,
     ) -> Result<RecordBatch, DataError> {
         if rows.blocks() != self.blocks() {
-            return Err(DataError::Encoded { message: "their blocks differ".to_owned() });
+            return Err(DataError::Encoded {
+                message: "their blocks differ".to_owned(),
+            });
         }
         let choices = self.choices(fine)?;
         let mut columns = Vec::with_capacity(self.codecs.len());
@@ -65,8 +67,9 @@ impl RowEncoder {
             let choice = slots.fine.map(|slot| &choices[slot]);
             columns.push(decode_column(codec, *slots, rows, choice, random)?);
         }
-        RecordBatch::try_new(self.decoded_schema(), columns)
-            .map_err(|error| DataError::Encoded { message: error.to_string() })
+        RecordBatch::try_new(self.decoded_schema(), columns).map_err(|error| DataError::Encoded {
+            message: error.to_string(),
+        })
     }
 
     fn choices(&self, fine: Option<&FineWeights>) -> Result<Vec<CellChoice>, DataError> {
@@ -74,7 +77,8 @@ impl RowEncoder {
         if let Some(fine) = fine {
             let fits = fine.columns.len() == layouts.len()
                 && fine.columns.iter().zip(&layouts).all(|(weights, layout)| {
-                    weights.len() == layout.cells() && weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
+                    weights.len() == layout.cells()
+                        && weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
                 });
             if !fits {
                 return Err(DataError::Encoded {
@@ -83,7 +87,11 @@ impl RowEncoder {
             }
         }
         let weights = |index: usize| fine.map(|fine| fine.columns[index].as_slice());
-        Ok(layouts.iter().enumerate().map(|(index, layout)| CellChoice::new(layout, weights(index))).collect())
+        Ok(layouts
+            .iter()
+            .enumerate()
+            .map(|(index, layout)| CellChoice::new(layout, weights(index)))
+            .collect())
     }
 }
 
@@ -97,7 +105,8 @@ impl CellChoice {
         let mut sums = vec![0.0; layout.cells()];
         for bin in 0..layout.bins() {
             let cells = layout.cells_of(bin);
-            let given = weights.is_some_and(|weights| weights[cells.clone()].iter().any(|&weight| weight > 0.0));
+            let given =
+                weights.is_some_and(|weights| weights[cells.clone()].iter().any(|&weight| weight > 0.0));
             let mut sum = 0.0;
             for cell in cells {
                 sum += match weights {
@@ -143,31 +152,43 @@ fn decode_column<R: Rng + ?Sized>(
     let count = rows.rows();
     match &codec.coding {
         Coding::Words { values, .. } => {
-            let keys: Int32Array = (0..count).map(|row| hot(row).filter(|&code| code < places).map(|code| code as i32)).collect();
+            let keys: Int32Array = (0..count)
+                .map(|row| hot(row).filter(|&code| code < places).map(|code| code as i32))
+                .collect();
             DictionaryArray::<Int32Type>::try_new(keys, Arc::new(StringArray::from(values.clone())))
                 .map(|array| Arc::new(array) as ArrayRef)
-                .map_err(|error| DataError::Encoded { message: error.to_string() })
+                .map_err(|error| DataError::Encoded {
+                    message: error.to_string(),
+                })
         }
         Coding::Flag { .. } => {
-            let flags: BooleanArray = (0..count).map(|row| hot(row).filter(|&code| code < 2).map(|code| code == 1)).collect();
+            let flags: BooleanArray = (0..count)
+                .map(|row| hot(row).filter(|&code| code < 2).map(|code| code == 1))
+                .collect();
             Ok(Arc::new(flags))
         }
         Coding::Bins { axis, layout } => {
             let positions = (0..count).map(|row| {
                 let bin = hot(row).filter(|&code| code < places)?;
                 let cell = match choice {
-                    Some(choice) if layout.cells_of(bin).len() > 1 => choice.draw(layout, bin, uniform(random)),
+                    Some(choice) if layout.cells_of(bin).len() > 1 => {
+                        choice.draw(layout, bin, uniform(random))
+                    }
                     _ => layout.cells_of(bin).start,
                 };
                 let (low, high) = layout.ends_of(cell);
-                Some(if low == high { low } else { layout.draw(cell, uniform(random)) })
+                Some(if low == high {
+                    low
+                } else {
+                    layout.draw(cell, uniform(random))
+                })
             });
             Ok(array_of(codec.kind, axis, positions))
         }
         Coding::Scalar { axis } => {
             let slot = slots.scalar.unwrap_or(0);
-            let positions =
-                (0..count).map(|row| present(row).then(|| axis.of_scalar(rows.scalars[row * scalars + slot])));
+            let positions = (0..count)
+                .map(|row| present(row).then(|| axis.of_scalar(rows.scalars[row * scalars + slot])));
             Ok(array_of(codec.kind, axis, positions))
         }
     }
@@ -177,16 +198,34 @@ fn array_of(kind: Kind, axis: &Axis, positions: impl Iterator<Item = Option<f64>
     let whole = |position: f64| axis.to_whole(position);
     match kind {
         Kind::Integer => Arc::new(positions.map(|cell| cell.map(whole)).collect::<Int64Array>()),
-        Kind::Date => Arc::new(positions.map(|cell| cell.map(|cell| whole(cell) as i32)).collect::<Date32Array>()),
-        Kind::Time => Arc::new(positions.map(|cell| cell.map(whole)).collect::<Time64MicrosecondArray>()),
-        Kind::Datetime => Arc::new(positions.map(|cell| cell.map(whole)).collect::<TimestampMicrosecondArray>()),
-        _ => Arc::new(positions.map(|cell| cell.map(|cell| axis.to_number(cell))).collect::<Float64Array>()),
+        Kind::Date => Arc::new(
+            positions
+                .map(|cell| cell.map(|cell| whole(cell) as i32))
+                .collect::<Date32Array>(),
+        ),
+        Kind::Time => Arc::new(
+            positions
+                .map(|cell| cell.map(whole))
+                .collect::<Time64MicrosecondArray>(),
+        ),
+        Kind::Datetime => Arc::new(
+            positions
+                .map(|cell| cell.map(whole))
+                .collect::<TimestampMicrosecondArray>(),
+        ),
+        _ => Arc::new(
+            positions
+                .map(|cell| cell.map(|cell| axis.to_number(cell)))
+                .collect::<Float64Array>(),
+        ),
     }
 }
 
 /// The ranges of a binned column's bins, as a person reads them.
 pub(super) fn bin_labels(codec: &Codec) -> Vec<String> {
-    let Coding::Bins { axis, layout } = &codec.coding else { return Vec::new() };
+    let Coding::Bins { axis, layout } = &codec.coding else {
+        return Vec::new();
+    };
     let text = |position: f64| match codec.kind {
         Kind::Integer => axis.to_whole(position).to_string(),
         kind if kind.is_temporal() => format_iso(kind, axis.to_whole(position)),
@@ -197,7 +236,11 @@ pub(super) fn bin_labels(codec: &Codec) -> Vec<String> {
             let cells = layout.cells_of(bin);
             let (low, high) = (layout.ends_of(cells.start).0, layout.ends_of(cells.end - 1).1);
             let (low, high) = (text(low), text(high));
-            if low == high { low } else { format!("{low} to {high}") }
+            if low == high {
+                low
+            } else {
+                format!("{low} to {high}")
+            }
         })
         .collect()
 }

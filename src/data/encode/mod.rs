@@ -51,7 +51,9 @@ pub struct EncoderSettings {
 
 impl Default for EncoderSettings {
     fn default() -> Self {
-        Self { numeric: NumericCode::Binned { bins: 20 } }
+        Self {
+            numeric: NumericCode::Binned { bins: 20 },
+        }
     }
 }
 
@@ -145,13 +147,20 @@ impl RowEncoder {
                 None => codec.allows_missing.then_some(2),
             };
             if let Some(places) = places {
-                blocks.push(Block::OneHot { column: index, offset: width, width: places });
+                blocks.push(Block::OneHot {
+                    column: index,
+                    offset: width,
+                    width: places,
+                });
                 slots.code = Some(codes);
                 codes += 1;
                 width += places;
             }
             if codec.places().is_none() {
-                blocks.push(Block::Scalar { column: index, offset: width });
+                blocks.push(Block::Scalar {
+                    column: index,
+                    offset: width,
+                });
                 slots.scalar = Some(scalars);
                 scalars += 1;
                 width += 1;
@@ -165,7 +174,14 @@ impl RowEncoder {
         if codecs.is_empty() {
             return Err(DataError::NoColumns);
         }
-        Ok(Self { schema: Arc::new(schema.clone()), settings: *settings, codecs, blocks: blocks.into(), width, binned })
+        Ok(Self {
+            schema: Arc::new(schema.clone()),
+            settings: *settings,
+            codecs,
+            blocks: blocks.into(),
+            width,
+            binned,
+        })
     }
 
     /// The schema that it was made from.
@@ -190,10 +206,12 @@ impl RowEncoder {
 
     /// The binned columns' layouts, in the order of [`EncodedRows::fine`] and [`FineWeights`].
     pub fn fine_layouts(&self) -> impl Iterator<Item = &FineLayout> {
-        self.binned.iter().filter_map(|&index| match &self.codecs[index].0.coding {
-            Coding::Bins { layout, .. } => Some(layout),
-            _ => None,
-        })
+        self.binned
+            .iter()
+            .filter_map(|&index| match &self.codecs[index].0.coding {
+                Coding::Bins { layout, .. } => Some(layout),
+                _ => None,
+            })
     }
 
     /// The bins and fine cells of one column (by its index in the schema), if it is binned.
@@ -204,7 +222,11 @@ impl RowEncoder {
     /// What the places of a one-hot block stand for: values, spellings, ranges such as `17 to 20`, and an empty
     /// text for missing. Empty for a block that is not one-hot.
     pub fn labels(&self, block: &Block) -> Vec<String> {
-        let Some((codec, slots)) = self.codecs.iter().find(|(codec, _)| codec.index == block.column()) else {
+        let Some((codec, slots)) = self
+            .codecs
+            .iter()
+            .find(|(codec, _)| codec.index == block.column())
+        else {
             return Vec::new();
         };
         if !block.is_one_hot() {
@@ -243,15 +265,21 @@ impl RowEncoder {
             codec.encode_column(table, progress, &mut |first, cells| {
                 if let Some(slot) = slots.code {
                     let places = out.codes[first * codes..].chunks_exact_mut(codes);
-                    places.zip(cells).for_each(|(place, cell)| place[slot] = cell.code);
+                    places
+                        .zip(cells)
+                        .for_each(|(place, cell)| place[slot] = cell.code);
                 }
                 if let Some(slot) = slots.scalar {
                     let places = out.scalars[first * scalars..].chunks_exact_mut(scalars);
-                    places.zip(cells).for_each(|(place, cell)| place[slot] = cell.scalar);
+                    places
+                        .zip(cells)
+                        .for_each(|(place, cell)| place[slot] = cell.scalar);
                 }
                 if let Some(slot) = slots.fine {
                     let places = out.fine[first * fine..].chunks_exact_mut(fine);
-                    places.zip(cells).for_each(|(place, cell)| place[slot] = cell.fine);
+                    places
+                        .zip(cells)
+                        .for_each(|(place, cell)| place[slot] = cell.fine);
                 }
                 clamped += cells.iter().filter(|cell| cell.was_clamped).count() as u64;
             })?;

@@ -86,7 +86,11 @@ impl EncodedRows {
     /// # Panics
     /// When `out` has another length, or a row does not exist.
     pub fn write_dense(&self, row_indices: &[usize], out: &mut [f32]) {
-        assert_eq!(out.len(), row_indices.len() * self.width, "one dense vector a row");
+        assert_eq!(
+            out.len(),
+            row_indices.len() * self.width,
+            "one dense vector a row"
+        );
         out.fill(0.0);
         if self.width == 0 {
             return;
@@ -122,7 +126,12 @@ impl EncodedRows {
     pub fn read_dense(&mut self, dense: &[f32]) -> Result<(), DataError> {
         if dense.len() != self.rows * self.width {
             return Err(DataError::Encoded {
-                message: format!("{} numbers for {} rows of width {}", dense.len(), self.rows, self.width),
+                message: format!(
+                    "{} numbers for {} rows of width {}",
+                    dense.len(),
+                    self.rows,
+                    self.width
+                ),
             });
         }
         self.codes.clear();
@@ -133,7 +142,11 @@ impl EncodedRows {
                 let part = &row[block.offset()..block.offset() + block.width()];
                 match block {
                     Block::OneHot { .. } => {
-                        let hottest = (1..part.len()).fold(0, |best, place| if part[place] > part[best] { place } else { best });
+                        let hottest =
+                            (1..part.len()).fold(
+                                0,
+                                |best, place| if part[place] > part[best] { place } else { best },
+                            );
                         self.codes.push(hottest as u16);
                     }
                     Block::Scalar { .. } => self.scalars.push(part[0].max(0.0).min(1.0)),
@@ -150,7 +163,10 @@ impl EncodedRows {
     #[must_use]
     pub fn select(&self, row_indices: &[usize]) -> Self {
         fn pick<T: Copy>(from: &[T], width: usize, rows: &[usize]) -> Vec<T> {
-            rows.iter().flat_map(|row| &from[row * width..(row + 1) * width]).copied().collect()
+            rows.iter()
+                .flat_map(|row| &from[row * width..(row + 1) * width])
+                .copied()
+                .collect()
         }
         Self {
             rows: row_indices.len(),

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-use arrow::array::{Array as _, ArrayRef, DictionaryArray, Int32Array, LargeStringArray, StringArray};
+use arrow::array::{ArrayRef, DictionaryArray, Int32Array, LargeStringArray, StringArray};
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::Int32Type;
 
@@ -34,7 +34,11 @@ struct Plain {
 
 impl TextColumn {
     pub(super) fn new() -> Self {
-        Self { rows: Vec::new(), texts: Texts::new(), plain: None }
+        Self {
+            rows: Vec::new(),
+            texts: Texts::new(),
+            plain: None,
+        }
     }
 
     /// Adds a cell; `None` is a missing one.
@@ -159,7 +163,11 @@ impl Texts {
     }
 
     fn text(&self, number: usize) -> &[u8] {
-        let start = if number == 0 { 0 } else { self.ends[number - 1] as usize };
+        let start = if number == 0 {
+            0
+        } else {
+            self.ends[number - 1] as usize
+        };
         &self.bytes[start..self.ends[number] as usize]
     }
 
@@ -205,7 +213,11 @@ impl Texts {
         let mut offsets = Vec::with_capacity(self.ends.len() + 1);
         offsets.push(0_i32);
         offsets.extend(self.ends.iter().map(|&end| end as i32));
-        StringArray::new(OffsetBuffer::new(offsets.into()), Buffer::from_vec(self.bytes), None)
+        StringArray::new(
+            OffsetBuffer::new(offsets.into()),
+            Buffer::from_vec(self.bytes),
+            None,
+        )
     }
 }
 
@@ -219,16 +231,24 @@ fn hash(seed: u64, text: &[u8]) -> u32 {
     let mut state = seed ^ (text.len() as u64);
     let mut words = text.chunks_exact(8);
     for word in &mut words {
-        state = fold(state, u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]));
+        state = fold(
+            state,
+            u64::from_le_bytes([
+                word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7],
+            ]),
+        );
     }
-    let last = words.remainder().iter().fold(0_u64, |word, &byte| (word << 8) | u64::from(byte));
+    let last = words
+        .remainder()
+        .iter()
+        .fold(0_u64, |word, &byte| (word << 8) | u64::from(byte));
     state = fold(fold(state, last), seed);
     (state ^ (state >> 32)) as u32
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::AsArray as _;
+    use arrow::array::{Array as _, AsArray as _};
 
     use super::*;
 
@@ -249,7 +269,10 @@ mod tests {
             for array in &arrays {
                 for offset in 0..array.len() {
                     let mut buffer = String::new();
-                    assert_eq!(crate::data::table::cell(array, offset, &mut buffer), text(row).as_deref());
+                    assert_eq!(
+                        crate::data::table::cell(array, offset, &mut buffer),
+                        text(row).as_deref()
+                    );
                     row += 1;
                 }
             }

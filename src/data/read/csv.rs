@@ -49,7 +49,13 @@ pub(super) fn read(
     progress: &Progress,
 ) -> Result<Table, DataError> {
     let delimiter = options.delimiter.unwrap_or_else(|| sniff::detect_delimiter(head));
-    let source = Hashing { file, hasher: blake3::Hasher::new(), done: 0, total: bytes, progress };
+    let source = Hashing {
+        file,
+        hasher: blake3::Hasher::new(),
+        done: 0,
+        total: bytes,
+        progress,
+    };
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)
@@ -58,9 +64,19 @@ pub(super) fn read(
         .from_reader(source);
     let names = read_header(path, &mut reader)?;
     let mut columns: Vec<TextColumn> = names.iter().map(|_| TextColumn::new()).collect();
-    let rows = read_rows(path, &mut reader, &names, &mut columns, delimiter, options, progress)?;
+    let rows = read_rows(
+        path,
+        &mut reader,
+        &names,
+        &mut columns,
+        delimiter,
+        options,
+        progress,
+    )?;
     if rows == 0 {
-        return Err(DataError::NoRows { path: path.to_owned() });
+        return Err(DataError::NoRows {
+            path: path.to_owned(),
+        });
     }
     let source = reader.into_inner();
     let origin = Origin {
@@ -91,19 +107,31 @@ fn assemble(origin: Origin, names: &[String], columns: Vec<TextColumn>) -> Table
 
 fn read_header<R: Read>(path: &Path, reader: &mut Reader<R>) -> Result<Vec<String>, DataError> {
     let mut record = ByteRecord::new();
-    if !reader.read_byte_record(&mut record).map_err(|error| read_error(path, error))? {
-        return Err(DataError::Empty { path: path.to_owned() });
+    if !reader
+        .read_byte_record(&mut record)
+        .map_err(|error| read_error(path, error))?
+    {
+        return Err(DataError::Empty {
+            path: path.to_owned(),
+        });
     }
     let mut seen = HashMap::new();
     let mut names = Vec::with_capacity(record.len());
     for (index, field) in record.iter().enumerate() {
-        let field = if index == 0 { field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field) } else { field };
+        let field = if index == 0 {
+            field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field)
+        } else {
+            field
+        };
         let name = std::str::from_utf8(trimmed(field)).map_err(|_| DataError::NotUtf8 {
             path: path.to_owned(),
             place: format!("the header line, column {}", index + 1),
         })?;
         if name.is_empty() {
-            return Err(DataError::UnnamedColumn { path: path.to_owned(), position: index + 1 });
+            return Err(DataError::UnnamedColumn {
+                path: path.to_owned(),
+                position: index + 1,
+            });
         }
         if let Some(first) = seen.insert(name.to_owned(), index + 1) {
             return Err(DataError::DuplicateColumn {
@@ -129,7 +157,10 @@ fn read_rows<R: Read>(
 ) -> Result<u64, DataError> {
     let mut record = ByteRecord::new();
     let mut row = 0_u64;
-    while reader.read_byte_record(&mut record).map_err(|error| read_error(path, error))? {
+    while reader
+        .read_byte_record(&mut record)
+        .map_err(|error| read_error(path, error))?
+    {
         row += 1;
         if row.is_multiple_of(STRIDE) {
             progress.check()?;
@@ -149,10 +180,12 @@ fn read_rows<R: Read>(
             let cell = trimmed(cell);
             let is_missing =
                 cell.is_empty() || options.missing.iter().any(|spelling| spelling.as_bytes() == cell);
-            column.push((!is_missing).then_some(cell)).map_err(|_| DataError::NotUtf8 {
-                path: path.to_owned(),
-                place: format!("row {row} (line {}), column `{}`", line(), names[index]),
-            })?;
+            column
+                .push((!is_missing).then_some(cell))
+                .map_err(|_| DataError::NotUtf8 {
+                    path: path.to_owned(),
+                    place: format!("row {row} (line {}), column `{}`", line(), names[index]),
+                })?;
         }
     }
     progress.check()?;
@@ -164,7 +197,11 @@ fn read_error(path: &Path, error: csv::Error) -> DataError {
         ErrorKind::Io(source) => source,
         other => std::io::Error::other(format!("{other:?}")),
     };
-    DataError::Io { path: path.to_owned(), action: "read the file", source }
+    DataError::Io {
+        path: path.to_owned(),
+        action: "read the file",
+        source,
+    }
 }
 
 #[cfg(test)]
@@ -181,11 +218,15 @@ mod tests {
 
     #[test]
     fn cells_keep_their_spelling() {
-        let table = read_bytes(b"\xef\xbb\xbfid; name ;x\r\n007;\"a;\"\"b\"\"\nc\";1,50\r\n8; d ;\r\n").unwrap();
+        let table =
+            read_bytes(b"\xef\xbb\xbfid; name ;x\r\n007;\"a;\"\"b\"\"\nc\";1,50\r\n8; d ;\r\n").unwrap();
         assert_eq!(table.column_names().collect::<Vec<_>>(), ["id", "name", "x"]);
         assert_eq!(*table.source(), TableSource::Csv { delimiter: b';' });
         let cells = table.preview(0..9);
-        assert_eq!(cells[0], [Some("007".into()), Some("a;\"b\"\nc".into()), Some("1,50".into())]);
+        assert_eq!(
+            cells[0],
+            [Some("007".into()), Some("a;\"b\"\nc".into()), Some("1,50".into())]
+        );
         assert_eq!(cells[1], [Some("8".into()), Some("d".into()), None]);
     }
 
@@ -207,21 +248,35 @@ mod tests {
                 assert!(error.contains(word), "{word}: {error}");
             }
         }
-        let missing = read_table(Path::new("no/such.csv"), &ReadOptions::default(), &Progress::new());
+        let missing = read_table(
+            Path::new("no/such.csv"),
+            &ReadOptions::default(),
+            &Progress::new(),
+        );
         assert!(matches!(missing, Err(DataError::NotFound { .. })));
     }
 
     #[test]
     fn the_digest_is_of_the_bytes_and_a_cancelled_read_ends() {
         let bytes = b"a\n1\n2\n";
-        assert_eq!(read_bytes(bytes).unwrap().content_digest(), *blake3::hash(bytes).as_bytes());
+        assert_eq!(
+            read_bytes(bytes).unwrap().content_digest(),
+            *blake3::hash(bytes).as_bytes()
+        );
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         std::fs::write(&path, bytes).unwrap();
         let progress = Progress::new();
         progress.cancel();
-        assert!(read_table(&path, &ReadOptions::default(), &progress).unwrap_err().is_cancelled());
-        let options = ReadOptions { missing: vec!["2".to_owned()], ..ReadOptions::default() };
+        assert!(
+            read_table(&path, &ReadOptions::default(), &progress)
+                .unwrap_err()
+                .is_cancelled()
+        );
+        let options = ReadOptions {
+            missing: vec!["2".to_owned()],
+            ..ReadOptions::default()
+        };
         let progress = Progress::new();
         let table = read_table(&path, &options, &progress).unwrap();
         assert_eq!(table.cell(1, 0), None);

@@ -31,9 +31,15 @@ pub struct ReadOptions {
 pub fn read_table(path: &Path, options: &ReadOptions, progress: &Progress) -> Result<Table, DataError> {
     let io = |source: std::io::Error| {
         if source.kind() == std::io::ErrorKind::NotFound {
-            DataError::NotFound { path: path.to_owned() }
+            DataError::NotFound {
+                path: path.to_owned(),
+            }
         } else {
-            DataError::Io { path: path.to_owned(), action: "read the file", source }
+            DataError::Io {
+                path: path.to_owned(),
+                action: "read the file",
+                source,
+            }
         }
     };
     let mut file = File::open(path).map_err(io)?;
@@ -46,7 +52,10 @@ pub fn read_table(path: &Path, options: &ReadOptions, progress: &Progress) -> Re
         });
     }
     let mut head = Vec::with_capacity(sniff::HEAD_BYTES);
-    (&mut file).take(sniff::HEAD_BYTES as u64).read_to_end(&mut head).map_err(io)?;
+    (&mut file)
+        .take(sniff::HEAD_BYTES as u64)
+        .read_to_end(&mut head)
+        .map_err(io)?;
     let form = sniff::recognise(path, &head)?;
     file.seek(SeekFrom::Start(0)).map_err(io)?;
     progress.set(0, meta.len());
@@ -57,7 +66,11 @@ pub fn read_table(path: &Path, options: &ReadOptions, progress: &Progress) -> Re
 }
 
 /// Reads a Parquet file from memory; `name` stands in for the file's name.
-pub(super) fn read_parquet_bytes(name: &str, bytes: &'static [u8], progress: &Progress) -> Result<Table, DataError> {
+pub(super) fn read_parquet_bytes(
+    name: &str,
+    bytes: &'static [u8],
+    progress: &Progress,
+) -> Result<Table, DataError> {
     parquet::read_bytes(name, bytes, progress)
 }
 

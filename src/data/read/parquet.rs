@@ -15,8 +15,17 @@ use crate::data::{DataError, Table};
 use crate::num::progress::Progress;
 
 /// Reads a file that begins like Parquet.
-pub(super) fn read_file(path: &Path, mut file: File, bytes: u64, progress: &Progress) -> Result<Table, DataError> {
-    let io = |source| DataError::Io { path: path.to_owned(), action: "read the file", source };
+pub(super) fn read_file(
+    path: &Path,
+    mut file: File,
+    bytes: u64,
+    progress: &Progress,
+) -> Result<Table, DataError> {
+    let io = |source| DataError::Io {
+        path: path.to_owned(),
+        action: "read the file",
+        source,
+    };
     // Twice the bytes: once to hash them, once to decode them.
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 1 << 18];
@@ -64,16 +73,23 @@ fn decode<R: ChunkReader + 'static>(
     origin: Origin,
     progress: &Progress,
 ) -> Result<Table, DataError> {
-    let corrupt = |reason: String| DataError::CorruptParquet { path: path.to_owned(), reason };
+    let corrupt = |reason: String| DataError::CorruptParquet {
+        path: path.to_owned(),
+        reason,
+    };
     // The decoder is not ours and the bytes are anybody's: should it panic, that is one more damaged file.
     let decoded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let bytes = origin.bytes;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(source).map_err(|error| corrupt(error.to_string()))?;
+        let builder =
+            ParquetRecordBatchReaderBuilder::try_new(source).map_err(|error| corrupt(error.to_string()))?;
         let found = builder.schema().clone();
         let mut seen = HashMap::new();
         for (index, field) in found.fields().iter().enumerate() {
             if field.name().is_empty() {
-                return Err(DataError::UnnamedColumn { path: path.to_owned(), position: index + 1 });
+                return Err(DataError::UnnamedColumn {
+                    path: path.to_owned(),
+                    position: index + 1,
+                });
             }
             if let Some(first) = seen.insert(field.name().clone(), index + 1) {
                 return Err(DataError::DuplicateColumn {
@@ -87,10 +103,14 @@ fn decode<R: ChunkReader + 'static>(
         let schema = normal_schema(path, &found)?;
         let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
         if rows == 0 {
-            return Err(DataError::NoRows { path: path.to_owned() });
+            return Err(DataError::NoRows {
+                path: path.to_owned(),
+            });
         }
-        let reader =
-            builder.with_batch_size(CHUNK_ROWS).build().map_err(|error| corrupt(error.to_string()))?;
+        let reader = builder
+            .with_batch_size(CHUNK_ROWS)
+            .build()
+            .map_err(|error| corrupt(error.to_string()))?;
         let mut batches = Vec::new();
         let mut done = 0_u64;
         for batch in reader {
@@ -98,10 +118,15 @@ fn decode<R: ChunkReader + 'static>(
             let batch = batch.map_err(|error| corrupt(error.to_string()))?;
             done += batch.num_rows() as u64;
             batches.push(normal_batch(path, &schema, &batch)?);
-            progress.set(bytes + (bytes as f64 * (done as f64 / rows as f64)) as u64, 2 * bytes);
+            progress.set(
+                bytes + (bytes as f64 * (done as f64 / rows as f64)) as u64,
+                2 * bytes,
+            );
         }
         if done == 0 {
-            return Err(DataError::NoRows { path: path.to_owned() });
+            return Err(DataError::NoRows {
+                path: path.to_owned(),
+            });
         }
         Ok((schema, batches))
     }));

@@ -9,7 +9,9 @@ pub(super) const HEAD_BYTES: usize = 1 << 16;
 /// How many records the delimiter is judged by.
 const RECORDS: usize = 200;
 /// Usual delimiters, then rarer ones.
-const DELIMITERS: [u8; 12] = [b',', b';', b'\t', b'|', b':', b'^', b'~', b'#', b'!', b'&', 0x1f, 0x01];
+const DELIMITERS: [u8; 12] = [
+    b',', b';', b'\t', b'|', b':', b'^', b'~', b'#', b'!', b'&', 0x1f, 0x01,
+];
 
 /// The two forms that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,33 +23,58 @@ pub(super) enum Form {
 /// Tells Parquet and text from everything else, by content.
 pub(super) fn recognise(path: &Path, head: &[u8]) -> Result<Form, DataError> {
     const MAGICS: [(&[u8], &str, &str); 8] = [
-        (b"PK\x03\x04", "a zip archive or spreadsheet", "export the sheet as CSV, or unpack it"),
-        (b"\xd0\xcf\x11\xe0", "an old spreadsheet or document", "export the sheet as CSV"),
+        (
+            b"PK\x03\x04",
+            "a zip archive or spreadsheet",
+            "export the sheet as CSV, or unpack it",
+        ),
+        (
+            b"\xd0\xcf\x11\xe0",
+            "an old spreadsheet or document",
+            "export the sheet as CSV",
+        ),
         (b"\x1f\x8b", "a gzip archive", "unpack it"),
         (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it"),
         (b"%PDF", "a PDF document", "choose a CSV or Parquet file"),
         (b"\x89PNG", "a picture", "choose a CSV or Parquet file"),
-        (b"SQLite format 3", "an SQLite database", "export one of its tables as CSV"),
+        (
+            b"SQLite format 3",
+            "an SQLite database",
+            "export one of its tables as CSV",
+        ),
         (b"ARROW1", "an Arrow file", "save it as Parquet or CSV"),
     ];
-    let not_a_table =
-        |found, remedy| Err(DataError::NotATable { path: path.to_owned(), found, remedy });
+    let not_a_table = |found, remedy| {
+        Err(DataError::NotATable {
+            path: path.to_owned(),
+            found,
+            remedy,
+        })
+    };
     if head.starts_with(b"PAR1") {
         return Ok(Form::Parquet);
     }
     if head.trim_ascii().is_empty() || head == b"\xef\xbb\xbf" {
-        return Err(DataError::Empty { path: path.to_owned() });
+        return Err(DataError::Empty {
+            path: path.to_owned(),
+        });
     }
     if let Some((_, found, remedy)) = MAGICS.iter().find(|(magic, ..)| head.starts_with(magic)) {
         return not_a_table(found, remedy);
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Err(DataError::NotUtf8 { path: path.to_owned(), place: "the file (it is UTF-16)".to_owned() });
+        return Err(DataError::NotUtf8 {
+            path: path.to_owned(),
+            place: "the file (it is UTF-16)".to_owned(),
+        });
     }
     if head.contains(&0) {
         return not_a_table("a binary file", "choose a CSV or Parquet file");
     }
-    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet")) {
+    if path
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"))
+    {
         return not_a_table(
             "no Parquet file although its name says so",
             "get a fresh copy, or rename it to .csv if it is text",
@@ -76,8 +103,11 @@ pub(super) fn detect_delimiter(head: &[u8]) -> u8 {
 
 /// The share of records with as many fields as the header (more than one), a little more for wider tables.
 fn agreement(head: &[u8], delimiter: u8) -> f64 {
-    let mut reader =
-        ::csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(head);
+    let mut reader = ::csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(head);
     let mut record = ::csv::ByteRecord::new();
     let mut width = 0;
     let (mut equal, mut all) = (0_u32, 0_u32);
@@ -91,7 +121,11 @@ fn agreement(head: &[u8], delimiter: u8) -> f64 {
         all += 1;
         equal += u32::from(record.len() == width);
     }
-    if all == 0 { 0.0 } else { f64::from(equal) / f64::from(all) * (1.0 + 0.002 * (width.min(50) as f64)) }
+    if all == 0 {
+        0.0
+    } else {
+        f64::from(equal) / f64::from(all) * (1.0 + 0.002 * (width.min(50) as f64))
+    }
 }
 
 #[cfg(test)]
@@ -110,7 +144,11 @@ mod tests {
             ("only\n1\n2\n", b','),
             ("a,b,c\n1,2,3\n1,2\n1,2,3\n", b','),
         ] {
-            assert_eq!(detect_delimiter(text.as_bytes()) as char, delimiter as char, "{text}");
+            assert_eq!(
+                detect_delimiter(text.as_bytes()) as char,
+                delimiter as char,
+                "{text}"
+            );
         }
     }
 

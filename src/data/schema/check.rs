@@ -11,8 +11,17 @@ impl Schema {
     /// # Errors
     /// Names the columns that only one of them has.
     pub fn check_names(&self, table: &Table) -> Result<(), DataError> {
-        let list = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        let unnamed: Vec<_> = table.column_names().filter(|name| self.find(name).is_none()).collect();
+        let list = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let unnamed: Vec<_> = table
+            .column_names()
+            .filter(|name| self.find(name).is_none())
+            .collect();
         if !unnamed.is_empty() {
             return Err(DataError::Mismatch {
                 message: format!(
@@ -21,8 +30,12 @@ impl Schema {
                 ),
             });
         }
-        let absent: Vec<_> =
-            self.column.iter().map(|column| column.name.as_str()).filter(|name| table.position(name).is_none()).collect();
+        let absent: Vec<_> = self
+            .column
+            .iter()
+            .map(|column| column.name.as_str())
+            .filter(|name| table.position(name).is_none())
+            .collect();
         if !absent.is_empty() {
             return Err(DataError::Mismatch {
                 message: format!(
@@ -56,11 +69,19 @@ impl Schema {
         }
         let mut readable = self.clone();
         readable.column.retain(|column| {
-            !matches!(column.open_reason(), Some(OpenReason::NoBounds | OpenReason::NoDomain))
+            !matches!(
+                column.open_reason(),
+                Some(OpenReason::NoBounds | OpenReason::NoDomain)
+            )
         });
         readable.label = None;
         readable.unit = None;
-        match RowEncoder::new(&readable, &EncoderSettings { numeric: NumericCode::AsDeclared }) {
+        match RowEncoder::new(
+            &readable,
+            &EncoderSettings {
+                numeric: NumericCode::AsDeclared,
+            },
+        ) {
             Ok(encoder) => encoder.try_cells(table, progress),
             Err(DataError::NoColumns) => Ok(()),
             Err(error) => Err(error),

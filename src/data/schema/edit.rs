@@ -76,7 +76,10 @@ impl Column {
     pub fn declare_bounds(&mut self, lower: impl Into<Bound>, upper: impl Into<Bound>) {
         self.lower = Some(lower.into());
         self.upper = Some(upper.into());
-        self.typed = Typed { lower: true, upper: true };
+        self.typed = Typed {
+            lower: true,
+            upper: true,
+        };
         self.provenance = Some(Provenance::Declared);
     }
 
@@ -119,7 +122,9 @@ impl Column {
 
     /// Removes a value from the list. Returns whether it was there.
     pub fn remove_value(&mut self, value: &str) -> bool {
-        let Some(domain) = &mut self.domain else { return false };
+        let Some(domain) = &mut self.domain else {
+            return false;
+        };
         let before = domain.len();
         domain.retain(|known| known != value);
         domain.len() < before
@@ -168,7 +173,9 @@ mod tests {
     use super::*;
 
     fn suggested() -> Column {
-        Column::new("age", Kind::Integer).with_bounds(15, 90).with_provenance(Provenance::Suggested)
+        Column::new("age", Kind::Integer)
+            .with_bounds(15, 90)
+            .with_provenance(Provenance::Suggested)
     }
 
     #[test]

@@ -16,13 +16,21 @@ impl Schema {
     pub fn load(path: &Path) -> Result<Self, DataError> {
         let bytes = std::fs::read(path).map_err(|source| {
             if source.kind() == std::io::ErrorKind::NotFound {
-                DataError::NotFound { path: path.to_owned() }
+                DataError::NotFound {
+                    path: path.to_owned(),
+                }
             } else {
-                DataError::Io { path: path.to_owned(), action: "read the schema", source }
+                DataError::Io {
+                    path: path.to_owned(),
+                    action: "read the schema",
+                    source,
+                }
             }
         })?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| DataError::NotUtf8 { path: path.to_owned(), place: "the schema".to_owned() })?;
+        let text = String::from_utf8(bytes).map_err(|_| DataError::NotUtf8 {
+            path: path.to_owned(),
+            place: "the schema".to_owned(),
+        })?;
         Self::parse(&text, &path.display().to_string())
     }
 
@@ -41,7 +49,10 @@ impl Schema {
                 Some(span) => format!("{source}, line {}", line_at(text, span.start)),
                 None => source.to_owned(),
             };
-            DataError::Schema { place, message: error.message().trim_end().to_owned() }
+            DataError::Schema {
+                place,
+                message: error.message().trim_end().to_owned(),
+            }
         })?;
         match schema.problems().into_iter().next() {
             None => Ok(schema),
@@ -50,7 +61,10 @@ impl Schema {
                     Some(line) => format!("{source}, line {line}"),
                     None => source.to_owned(),
                 };
-                Err(DataError::Schema { place, message: problem.to_string() })
+                Err(DataError::Schema {
+                    place,
+                    message: problem.to_string(),
+                })
             }
         }
     }
@@ -60,8 +74,10 @@ impl Schema {
     /// # Errors
     /// Only when a value has no TOML form (a number that is not finite).
     pub fn to_toml(&self) -> Result<String, DataError> {
-        toml::to_string(self)
-            .map_err(|error| DataError::Schema { place: "schema".to_owned(), message: error.to_string() })
+        toml::to_string(self).map_err(|error| DataError::Schema {
+            place: "schema".to_owned(),
+            message: error.to_string(),
+        })
     }
 
     /// Writes the schema to a temporary file, syncs it and renames it to `path`; an older file is replaced.
@@ -70,12 +86,19 @@ impl Schema {
     /// When the folder cannot be written; nothing is left behind then.
     pub fn save(&self, path: &Path) -> Result<(), DataError> {
         let text = self.to_toml()?;
-        let io = |source| DataError::Io { path: path.to_owned(), action: "write the schema", source };
+        let io = |source| DataError::Io {
+            path: path.to_owned(),
+            action: "write the schema",
+            source,
+        };
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        let mut file = tempfile::Builder::new().prefix(".schema-").tempfile_in(folder).map_err(io)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".schema-")
+            .tempfile_in(folder)
+            .map_err(io)?;
         file.write_all(text.as_bytes()).map_err(io)?;
         file.as_file().sync_all().map_err(io)?;
         file.persist(path).map_err(|error| io(error.error))?;
@@ -93,14 +116,20 @@ impl Schema {
     pub fn find_beside(data: &Path) -> Option<PathBuf> {
         let mut long = data.file_name().unwrap_or_default().to_os_string();
         long.push(".schema.toml");
-        [Self::path_beside(data), data.with_file_name(long)].into_iter().find(|path| path.is_file())
+        [Self::path_beside(data), data.with_file_name(long)]
+            .into_iter()
+            .find(|path| path.is_file())
     }
 }
 
 /// The line, from 1, of a byte offset.
 fn line_at(text: &str, offset: usize) -> usize {
     let end = offset.min(text.len());
-    text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count() + 1
+    text.as_bytes()[..end]
+        .iter()
+        .filter(|&&byte| byte == b'\n')
+        .count()
+        + 1
 }
 
 /// The line of a problem's key inside its `[[column]]` table, or of the table's header.
@@ -172,8 +201,20 @@ provenance = "accepted"
     #[test]
     fn the_file_of_the_manual_reads_and_survives_a_round_trip() {
         let schema = Schema::from_toml(EXAMPLE).unwrap();
-        assert_eq!(schema.rows, Some(RowCount { value: 32561, provenance: Provenance::Declared }));
-        assert_eq!(schema.unit, Some(Unit { column: "patient_id".to_owned(), max_rows: 3 }));
+        assert_eq!(
+            schema.rows,
+            Some(RowCount {
+                value: 32561,
+                provenance: Provenance::Declared
+            })
+        );
+        assert_eq!(
+            schema.unit,
+            Some(Unit {
+                column: "patient_id".to_owned(),
+                max_rows: 3
+            })
+        );
         assert_eq!(schema.column[0].lower, Some(Bound::Integer(17)));
         assert_eq!(schema.column[3].upper, Some(Bound::Text("2024-12-31".to_owned())));
         assert!(schema.open_columns().is_empty());
@@ -190,9 +231,19 @@ provenance = "accepted"
             ("lower = 91", "lower = 17", "line 12", "above its upper"),
             ("lower = 2019-01-01", "lower = 17", "line 12", "quotes"),
             ("kind = \"number\"", "kind = \"integer\"", "line 11", "number"),
-            ("domain = [\"Private\", \"Private\"]", "domain = [\"Private\", \"State-gov\"]", "line 20", "twice"),
+            (
+                "domain = [\"Private\", \"Private\"]",
+                "domain = [\"Private\", \"State-gov\"]",
+                "line 20",
+                "twice",
+            ),
             ("version = 2", "version = 1", "line 2", "version"),
-            ("upper = \"2024-13-31\"", "upper = \"2024-12-31\"", "line 32", "2024-13-31"),
+            (
+                "upper = \"2024-13-31\"",
+                "upper = \"2024-12-31\"",
+                "line 32",
+                "2024-13-31",
+            ),
         ] {
             let text = EXAMPLE.replacen(right, wrong, 1);
             assert_ne!(text, EXAMPLE);
@@ -230,6 +281,9 @@ provenance = "accepted"
         std::fs::write(&long, "").unwrap();
         assert_eq!(Schema::find_beside(&data), Some(long));
         std::fs::write(Schema::path_beside(&data), "").unwrap();
-        assert_eq!(Schema::find_beside(&data), Some(folder.path().join("t.schema.toml")));
+        assert_eq!(
+            Schema::find_beside(&data),
+            Some(folder.path().join("t.schema.toml"))
+        );
     }
 }

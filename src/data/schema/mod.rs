@@ -11,7 +11,7 @@ mod file;
 mod types;
 mod validate;
 
-pub use validate::{MAX_DOMAIN, Problem};
 pub use types::{
     Bound, Column, Kind, OpenColumn, OpenReason, Provenance, RowCount, SCHEMA_VERSION, Scale, Schema, Unit,
 };
+pub use validate::{MAX_DOMAIN, Problem};

@@ -104,7 +104,10 @@ impl Kind {
 
     /// Whether the column is a number, a date or a time: something with bounds.
     pub const fn is_numeric(self) -> bool {
-        matches!(self, Self::Continuous | Self::Integer | Self::Date | Self::Time | Self::Datetime)
+        matches!(
+            self,
+            Self::Continuous | Self::Integer | Self::Date | Self::Time | Self::Datetime
+        )
     }
 
     /// Whether the bounds are dates or times (quoted in the file), not numbers.
@@ -433,7 +436,9 @@ pub enum OpenReason {
 impl fmt::Display for OpenReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Suggested => "its bounds or values were read off the rows: declare public ones, or accept them",
+            Self::Suggested => {
+                "its bounds or values were read off the rows: declare public ones, or accept them"
+            }
             Self::NoBounds => "it has no public bounds: give lower and upper",
             Self::NoDomain => "it has no list of public values: give a domain",
             Self::NoProvenance => "it does not say where its bounds or values come from: give a provenance",
@@ -457,7 +462,10 @@ impl Schema {
 
     /// The columns that take part (all but identifiers and text), each with its index in [`Schema::column`].
     pub fn used_columns(&self) -> impl Iterator<Item = (usize, &Column)> {
-        self.column.iter().enumerate().filter(|(_, column)| column.is_used())
+        self.column
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| column.is_used())
     }
 
     /// The columns that are dropped: identifiers and text.
@@ -469,14 +477,22 @@ impl Schema {
     pub fn open_columns(&self) -> Vec<OpenColumn> {
         self.column
             .iter()
-            .filter_map(|column| Some(OpenColumn { name: column.name.clone(), why: column.open_reason()? }))
+            .filter_map(|column| {
+                Some(OpenColumn {
+                    name: column.name.clone(),
+                    why: column.open_reason()?,
+                })
+            })
             .collect()
     }
 
     /// Used columns whose bounds or values come from private rows with a person's consent: not protected.
     pub fn unprotected_columns(&self) -> impl Iterator<Item = &Column> {
         self.column.iter().filter(|column| {
-            column.is_used() && column.provenance.is_some_and(|provenance| !provenance.is_protected())
+            column.is_used()
+                && column
+                    .provenance
+                    .is_some_and(|provenance| !provenance.is_protected())
         })
     }
 

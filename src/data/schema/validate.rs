@@ -42,9 +42,10 @@ impl Schema {
     pub fn validate(&self) -> Result<(), DataError> {
         match self.problems().into_iter().next() {
             None => Ok(()),
-            Some(problem) => {
-                Err(DataError::Schema { place: "schema".to_owned(), message: problem.to_string() })
-            }
+            Some(problem) => Err(DataError::Schema {
+                place: "schema".to_owned(),
+                message: problem.to_string(),
+            }),
         }
     }
 
@@ -52,7 +53,12 @@ impl Schema {
     pub fn problems(&self) -> Vec<Problem> {
         let mut found = Vec::new();
         let mut say = |key, message: String| {
-            found.push(Problem { index: None, column: None, key: Some(key), message });
+            found.push(Problem {
+                index: None,
+                column: None,
+                key: Some(key),
+                message,
+            });
         };
         if self.version != SCHEMA_VERSION {
             say(
@@ -65,7 +71,10 @@ impl Schema {
         }
         if let Some(label) = &self.label {
             match self.find(label) {
-                None => say("label", format!("the label `{label}` is not a column; name one of the columns")),
+                None => say(
+                    "label",
+                    format!("the label `{label}` is not a column; name one of the columns"),
+                ),
                 Some(column) if matches!(column.kind, Kind::Categorical | Kind::Boolean | Kind::Integer) => {}
                 Some(column) => say(
                     "label",
@@ -78,7 +87,13 @@ impl Schema {
         }
         if let Some(unit) = &self.unit {
             if self.find(&unit.column).is_none() {
-                say("unit", format!("the unit's column `{}` is not a column of the schema", unit.column));
+                say(
+                    "unit",
+                    format!(
+                        "the unit's column `{}` is not a column of the schema",
+                        unit.column
+                    ),
+                );
             }
             if unit.max_rows == 0 {
                 say("unit", "the unit's max_rows must be at least 1".to_owned());
@@ -91,7 +106,10 @@ impl Schema {
         for (index, column) in self.column.iter().enumerate() {
             let mut problems = column.problems(&self.missing);
             if !names.insert(column.name.as_str()) {
-                problems.push(("name", "this name is used by two columns; each needs its own".to_owned()));
+                problems.push((
+                    "name",
+                    "this name is used by two columns; each needs its own".to_owned(),
+                ));
             }
             found.extend(problems.into_iter().map(|(key, message)| Problem {
                 index: Some(index),
@@ -119,12 +137,18 @@ impl Column {
         if self.kind.is_numeric() {
             self.bound_problems(&mut found);
             if self.domain.is_some() {
-                found.push(("domain", format!("a column of kind {} has bounds, not a domain", self.kind)));
+                found.push((
+                    "domain",
+                    format!("a column of kind {} has bounds, not a domain", self.kind),
+                ));
             }
         } else {
             if self.lower.is_some() || self.upper.is_some() {
                 let key = if self.lower.is_some() { "lower" } else { "upper" };
-                found.push((key, format!("a column of kind {} has a domain, not bounds", self.kind)));
+                found.push((
+                    key,
+                    format!("a column of kind {} has a domain, not bounds", self.kind),
+                ));
             }
             self.domain_problems(missing, &mut found);
         }
@@ -136,8 +160,9 @@ impl Column {
 
     fn bound_problems(&self, found: &mut Found) {
         let mut values = [None, None];
-        for (slot, (key, bound)) in
-            values.iter_mut().zip([("lower", self.lower.as_ref()), ("upper", self.upper.as_ref())])
+        for (slot, (key, bound)) in values
+            .iter_mut()
+            .zip([("lower", self.lower.as_ref()), ("upper", self.upper.as_ref())])
         {
             let Some(bound) = bound else { continue };
             match self.bound_value(bound) {
@@ -147,10 +172,17 @@ impl Column {
         }
         if let [Some(lower), Some(upper)] = values {
             if lower > upper {
-                let ends = [&self.lower, &self.upper].map(|end| end.as_ref().map_or_else(String::new, Bound::to_string));
-                found.push(("lower", format!("the lower bound {} is above its upper bound {}", ends[0], ends[1])));
+                let ends = [&self.lower, &self.upper]
+                    .map(|end| end.as_ref().map_or_else(String::new, Bound::to_string));
+                found.push((
+                    "lower",
+                    format!("the lower bound {} is above its upper bound {}", ends[0], ends[1]),
+                ));
             } else if self.kind == Kind::Continuous && !(upper - lower).is_finite() {
-                found.push(("upper", "the bounds are too far apart; give plausible ones".to_owned()));
+                found.push((
+                    "upper",
+                    "the bounds are too far apart; give plausible ones".to_owned(),
+                ));
             }
         }
     }
@@ -160,7 +192,11 @@ impl Column {
         match (self.kind, bound) {
             (Kind::Continuous, Bound::Integer(_) | Bound::Number(_)) => {
                 let value = bound.as_f64().unwrap_or(f64::NAN);
-                if value.is_finite() { Ok(value) } else { Err("a bound must be a finite number".to_owned()) }
+                if value.is_finite() {
+                    Ok(value)
+                } else {
+                    Err("a bound must be a finite number".to_owned())
+                }
             }
             (Kind::Integer, Bound::Integer(value)) if (*value as f64).abs() <= EXACT => Ok(*value as f64),
             (Kind::Integer, Bound::Integer(value)) => Err(format!(
@@ -174,9 +210,15 @@ impl Column {
             }
             (kind, Bound::Text(text)) => match parse_iso(kind, text) {
                 Some(value) => Ok(value as f64),
-                None => Err(format!("\"{text}\" is not a {kind} in ISO 8601, such as \"{}\"", example(kind))),
+                None => Err(format!(
+                    "\"{text}\" is not a {kind} in ISO 8601, such as \"{}\"",
+                    example(kind)
+                )),
             },
-            (kind, _) => Err(format!("a {kind} is bounded by ISO 8601 in quotes, such as \"{}\"", example(kind))),
+            (kind, _) => Err(format!(
+                "a {kind} is bounded by ISO 8601 in quotes, such as \"{}\"",
+                example(kind)
+            )),
         }
     }
 
@@ -190,20 +232,28 @@ impl Column {
             if value.is_empty() || missing.contains(value) {
                 found.push((
                     "domain",
-                    format!("the value \"{value}\" is a spelling of missing; take it out and set missing = true"),
+                    format!(
+                        "the value \"{value}\" is a spelling of missing; take it out and set missing = true"
+                    ),
                 ));
             }
         }
         if self.kind == Kind::Boolean && domain.len() != 2 {
             found.push((
                 "domain",
-                format!("a boolean's domain holds the spellings of false and of true, here it has {}", domain.len()),
+                format!(
+                    "a boolean's domain holds the spellings of false and of true, here it has {}",
+                    domain.len()
+                ),
             ));
         }
         if domain.len() > MAX_DOMAIN {
             found.push((
                 "domain",
-                format!("{} values are too many (at most {MAX_DOMAIN}); make the column text", domain.len()),
+                format!(
+                    "{} values are too many (at most {MAX_DOMAIN}); make the column text",
+                    domain.len()
+                ),
             ));
         }
     }
@@ -213,8 +263,16 @@ impl Column {
             return;
         }
         if !matches!(self.kind, Kind::Continuous | Kind::Integer) {
-            found.push(("scale", format!("a log scale is for numbers, not for kind {}", self.kind)));
-        } else if self.lower.as_ref().and_then(Bound::as_f64).is_some_and(|lower| lower < 0.0) {
+            found.push((
+                "scale",
+                format!("a log scale is for numbers, not for kind {}", self.kind),
+            ));
+        } else if self
+            .lower
+            .as_ref()
+            .and_then(Bound::as_f64)
+            .is_some_and(|lower| lower < 0.0)
+        {
             found.push((
                 "scale",
                 "a log scale needs a lower bound of 0 or more; raise it, or use the linear scale".to_owned(),
@@ -225,10 +283,16 @@ impl Column {
     fn bin_problems(&self, found: &mut Found) {
         let Some(edges) = &self.bins else { return };
         if !matches!(self.kind, Kind::Continuous | Kind::Integer) {
-            found.push(("bins", format!("bins are for numbers, not for kind {}", self.kind)));
+            found.push((
+                "bins",
+                format!("bins are for numbers, not for kind {}", self.kind),
+            ));
             return;
         }
-        if edges.len() < 2 || edges.iter().any(|edge| !edge.is_finite()) || edges.windows(2).any(|w| w[0] >= w[1]) {
+        if edges.len() < 2
+            || edges.iter().any(|edge| !edge.is_finite())
+            || edges.windows(2).any(|w| w[0] >= w[1])
+        {
             found.push(("bins", "bins needs at least two edges, rising".to_owned()));
             return;
         }
@@ -236,13 +300,24 @@ impl Column {
             found.push(("bins", format!("more than {MAX_DOMAIN} bins")));
         }
         if self.kind == Kind::Integer && edges.iter().any(|edge| edge.fract() != 0.0) {
-            found.push(("bins", "the edges of an integer column must be whole numbers".to_owned()));
+            found.push((
+                "bins",
+                "the edges of an integer column must be whole numbers".to_owned(),
+            ));
         }
-        for (key, bound, edge) in
-            [("lower", &self.lower, edges[0]), ("upper", &self.upper, edges[edges.len() - 1])]
-        {
-            if bound.as_ref().and_then(Bound::as_f64).is_some_and(|bound| bound != edge) {
-                found.push(("bins", format!("the outer edge {edge} differs from the {key} bound")));
+        for (key, bound, edge) in [
+            ("lower", &self.lower, edges[0]),
+            ("upper", &self.upper, edges[edges.len() - 1]),
+        ] {
+            if bound
+                .as_ref()
+                .and_then(Bound::as_f64)
+                .is_some_and(|bound| bound != edge)
+            {
+                found.push((
+                    "bins",
+                    format!("the outer edge {edge} differs from the {key} bound"),
+                ));
             }
         }
     }
@@ -254,18 +329,30 @@ impl Column {
                 .filter_map(|bound| bound.as_ref().and_then(Bound::as_f64))
                 .fold(1.0_f64, |reach, bound| reach.max(bound.abs()));
             if self.kind != Kind::Continuous {
-                found.push(("decimals", format!("decimals are for continuous columns, not for kind {}", self.kind)));
+                found.push((
+                    "decimals",
+                    format!("decimals are for continuous columns, not for kind {}", self.kind),
+                ));
             } else if decimals > 15 || reach * 10_f64.powi(i32::from(decimals)) > EXACT {
-                found.push(("decimals", "more digits than a double holds; use fewer, or none".to_owned()));
+                found.push((
+                    "decimals",
+                    "more digits than a double holds; use fewer, or none".to_owned(),
+                ));
             }
         }
         if let Some(format) = &self.format {
             if !self.kind.is_temporal() {
-                found.push(("format", format!("a format is for dates and times, not for kind {}", self.kind)));
+                found.push((
+                    "format",
+                    format!("a format is for dates and times, not for kind {}", self.kind),
+                ));
             } else if TemporalFormat::new(self.kind, Some(format)).is_none() {
                 found.push((
                     "format",
-                    format!("\"{format}\" does not spell a whole {}; use strftime's letters, such as %d.%m.%Y", self.kind),
+                    format!(
+                        "\"{format}\" does not spell a whole {}; use strftime's letters, such as %d.%m.%Y",
+                        self.kind
+                    ),
                 ));
             }
         }
@@ -285,7 +372,11 @@ mod tests {
     use super::*;
 
     fn keys(column: &Column) -> Vec<&'static str> {
-        column.problems(&[String::new(), "NA".to_owned()]).into_iter().map(|(key, _)| key).collect()
+        column
+            .problems(&[String::new(), "NA".to_owned()])
+            .into_iter()
+            .map(|(key, _)| key)
+            .collect()
     }
 
     #[test]
@@ -300,7 +391,10 @@ mod tests {
         };
         assert_eq!(with(number(), |c| c.lower = Some(11.into())), ["lower"]);
         assert_eq!(with(number(), |c| c.upper = Some("2019-01-01".into())), ["upper"]);
-        assert_eq!(with(number(), |c| c.upper = Some(Bound::Number(f64::NAN))), ["upper"]);
+        assert_eq!(
+            with(number(), |c| c.upper = Some(Bound::Number(f64::NAN))),
+            ["upper"]
+        );
         assert_eq!(with(number(), |c| c.domain = Some(vec![])), ["domain"]);
         assert_eq!(with(number(), |c| c.decimals = Some(16)), ["decimals"]);
         assert_eq!(with(number(), |c| c.format = Some("%Y".into())), ["format"]);
@@ -322,7 +416,10 @@ mod tests {
             ["scale"]
         );
         assert_eq!(with(words(), |c| c.lower = Some(1.into())), ["lower"]);
-        assert_eq!(with(words(), |c| c.domain = Some(vec!["a".into(), "NA".into()])), ["domain"]);
+        assert_eq!(
+            with(words(), |c| c.domain = Some(vec!["a".into(), "NA".into()])),
+            ["domain"]
+        );
         assert_eq!(with(words(), |c| c.kind = Kind::Boolean), Vec::<&str>::new());
         assert_eq!(
             with(words(), |c| {
@@ -338,10 +435,16 @@ mod tests {
         let column = || Column::new("x", Kind::Continuous).with_bounds(0, 1);
         let mut schema = Schema::new(vec![column(), column()]);
         schema.label = Some("x".to_owned());
-        schema.unit = Some(crate::data::schema::Unit { column: "person".to_owned(), max_rows: 0 });
+        schema.unit = Some(crate::data::schema::Unit {
+            column: "person".to_owned(),
+            max_rows: 0,
+        });
         let messages: Vec<String> = schema.problems().iter().map(ToString::to_string).collect();
         for word in ["label `x` is continuous", "`person`", "max_rows", "two columns"] {
-            assert!(messages.iter().any(|message| message.contains(word)), "{word}: {messages:?}");
+            assert!(
+                messages.iter().any(|message| message.contains(word)),
+                "{word}: {messages:?}"
+            );
         }
         assert!(schema.validate().is_err());
     }

@@ -1,0 +1,216 @@
+//! The kind of a column, from its distinct values, and the suggestion that goes with it.
+
+use std::borrow::Cow;
+
+use super::gather::{Distinct, Gathered};
+use super::{MARK, WarningKind, bounds, identifier, temporal};
+use crate::data::schema::{Column, Kind};
+use crate::data::value::{parse_number, whole_number};
+
+/// Pairs of spellings of false and true, in lower case.
+const PAIRS: [(&str, &str); 9] = [
+    ("false", "true"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("f", "t"),
+    ("0", "1"),
+    ("0.0", "1.0"),
+    ("否", "是"),
+    ("无", "有"),
+    ("off", "on"),
+];
+/// Of these pairs, one spelling alone is enough to know the other.
+const TELLING: [&str; 6] = ["false", "true", "no", "yes", "否", "是"];
+/// Up to this range every whole number is a bin of its own, so codes may stay integers.
+const SHORT_RANGE: f64 = 20.0;
+/// Up to so many values, words are a category however few the rows.
+const FEW_VALUES: usize = 60;
+/// More values than this are no category.
+const MANY_VALUES: usize = 1000;
+
+/// The suggested column and what a person should look at.
+pub(super) fn column(name: &str, values: &Gathered<'_>) -> (Column, Vec<WarningKind>) {
+    let mut warnings = Vec::new();
+    if values.present() == 0 {
+        warnings.push(WarningKind::AllMissing);
+        return (as_kind(name, values, Kind::Text), warnings);
+    }
+    let (kind, format, is_ambiguous) = kind_of(values);
+    let kind = if let Some(reason) = identifier::reason(name, values, kind) {
+        warnings.push(WarningKind::LikelyIdentifier { reason });
+        Kind::Identifier
+    } else if kind == Kind::Categorical {
+        categorical_or_text(values, &mut warnings)
+    } else {
+        kind
+    };
+    if values.distinct() == 1 {
+        warnings.push(WarningKind::Constant);
+    }
+    let missing = values.missing() as f64 / (values.missing() + values.present()) as f64;
+    if missing > 0.5 && kind.is_used() {
+        warnings.push(WarningKind::MostlyMissing {
+            percent: (missing * 100.0).round() as u8,
+        });
+    }
+    if is_ambiguous && kind.is_used() {
+        warnings.push(WarningKind::AmbiguousDate);
+    }
+    (suggestion(name, values, kind, format), warnings)
+}
+
+/// The suggestion for a kind that a person chose.
+pub(super) fn as_kind(name: &str, values: &Gathered<'_>, kind: Kind) -> Column {
+    let format = if kind.is_temporal() {
+        kind_of(values).1
+    } else {
+        None
+    };
+    suggestion(name, values, kind, format)
+}
+
+fn suggestion(name: &str, values: &Gathered<'_>, kind: Kind, format: Option<String>) -> Column {
+    let mut column = Column::new(name, kind);
+    column.missing = values.missing() > 0;
+    if !kind.is_used() {
+        column.missing = false;
+        return column;
+    }
+    match kind {
+        Kind::Categorical => column.domain = Some(domain(values)),
+        Kind::Boolean => column.domain = boolean_pair(values).map(|(no, yes)| vec![no, yes]),
+        _ => {
+            column.format = format;
+            if let Some(line) = values.line(&column) {
+                bounds::suggest(&mut column, values, &line);
+            }
+        }
+    }
+    let has_content = column.domain.is_some() || column.lower.is_some() || kind == Kind::Boolean;
+    column.provenance = MARK.filter(|_| has_content);
+    column
+}
+
+/// The values of a category: numbers by size, words by spelling. Never by frequency, which would say more than
+/// the list itself.
+fn domain(values: &Gathered<'_>) -> Vec<String> {
+    let mut texts: Vec<String> = values.texts().map(|(text, _)| text.into_owned()).collect();
+    texts.sort_by(|a, b| {
+        match (parse_number(a), parse_number(b)) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        }
+        .then_with(|| a.cmp(b))
+    });
+    texts
+}
+
+/// Kind, format of a date or time, and whether that has two readings.
+fn kind_of(values: &Gathered<'_>) -> (Kind, Option<String>, bool) {
+    match &values.distinct {
+        Distinct::Booleans(_) => return (Kind::Boolean, None, false),
+        Distinct::Temporal(kind, _) => return (*kind, bounds::fraction_format(values, *kind), false),
+        _ => {}
+    }
+    if boolean_pair(values).is_some() {
+        return (Kind::Boolean, None, false);
+    }
+    if let Some(kind) = number_kind(values) {
+        if let Distinct::Texts(texts) = &values.distinct
+            && kind == Kind::Integer
+            && temporal::compact_date(texts)
+        {
+            return (Kind::Date, Some("%Y%m%d".to_owned()), false);
+        }
+        return (kind, None, false);
+    }
+    if let Distinct::Texts(texts) = &values.distinct
+        && let Some(found) = temporal::spelling(texts)
+    {
+        return (found.kind, found.format, found.is_ambiguous);
+    }
+    (Kind::Categorical, None, false)
+}
+
+/// The spellings of false and true, as written, if the column has no other values.
+fn boolean_pair(values: &Gathered<'_>) -> Option<(String, String)> {
+    if matches!(values.distinct, Distinct::Booleans(_)) {
+        return Some(("false".to_owned(), "true".to_owned()));
+    }
+    if !(1..=2).contains(&values.distinct()) {
+        return None;
+    }
+    let texts: Vec<Cow<'_, str>> = values.texts().map(|(text, _)| text).collect();
+    let spelled = |word: &str, like: &str| {
+        let mut letters = like.chars();
+        let is_upper = |letter: Option<char>| letter.is_some_and(char::is_uppercase);
+        match (is_upper(letters.next()), is_upper(letters.next())) {
+            (true, true) => word.to_uppercase(),
+            (true, false) if like.chars().count() > 1 => word[..1].to_uppercase() + &word[1..],
+            (true, false) => word.to_uppercase(),
+            _ => word.to_owned(),
+        }
+    };
+    PAIRS.iter().find_map(|&(no, yes)| {
+        if texts.len() == 1 {
+            let lower = texts[0].to_lowercase();
+            if !TELLING.contains(&lower.as_str()) || (lower != no && lower != yes) {
+                return None;
+            }
+            return Some((spelled(no, &texts[0]), spelled(yes, &texts[0])));
+        }
+        let find = |word: &str| texts.iter().find(|text| text.to_lowercase() == word);
+        Some((find(no)?.to_string(), find(yes)?.to_string()))
+    })
+}
+
+/// Integer, continuous, or categorical for codes; `None` when a value is no number.
+fn number_kind(values: &Gathered<'_>) -> Option<Kind> {
+    let numbers: Option<Vec<f64>> = match &values.distinct {
+        Distinct::Texts(texts) => texts.iter().map(|(text, _)| plain_number(text)).collect(),
+        Distinct::Integers(values) => Some(values.iter().map(|&(value, _)| value as f64).collect()),
+        Distinct::Numbers(values) => Some(values.iter().map(|&(value, _)| value).collect()),
+        _ => None,
+    };
+    let numbers = numbers?;
+    if numbers.iter().any(|value| whole_number(*value).is_none()) {
+        return Some(Kind::Continuous);
+    }
+    let (min, max) = numbers.iter().fold((f64::MAX, f64::MIN), |(min, max), &value| {
+        (min.min(value), max.max(value))
+    });
+    // A handful of values far apart, each met often, are codes or classes, not a range.
+    let is_code =
+        numbers.len() <= 20 && max - min > SHORT_RANGE && values.present() >= 10 * numbers.len() as u64;
+    Some(if is_code { Kind::Categorical } else { Kind::Integer })
+}
+
+/// A number as people write quantities: no leading zeros (those are codes), not too many digits.
+fn plain_number(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    if matches!(digits, [b'0', b'0'..=b'9', ..]) || text.starts_with('+') || digits.len() > 25 {
+        return None;
+    }
+    parse_number(text)
+}
+
+fn categorical_or_text(values: &Gathered<'_>, warnings: &mut Vec<WarningKind>) -> Kind {
+    let distinct = values.distinct();
+    let share = distinct as f64 / values.present() as f64;
+    if distinct <= FEW_VALUES || (distinct <= MANY_VALUES && share <= 0.05) {
+        return Kind::Categorical;
+    }
+    let (mut letters, mut count) = (0.0, 0.0);
+    for (text, times) in values.texts() {
+        letters += text.chars().count() as f64 * times as f64;
+        count += times as f64;
+    }
+    warnings.push(if share > 0.5 && letters / count > 25.0 {
+        WarningKind::FreeText
+    } else {
+        WarningKind::ManyValues {
+            distinct: distinct as u64,
+        }
+    });
+    Kind::Text
+}

@@ -1,0 +1,291 @@
+//! A first description of a table, read off its rows: kinds, suggested bounds and domains, likely identifiers.
+//!
+//! Everything here looks at private rows without noise. It is for the steward who reviews it; what lands in the
+//! schema is marked [`Provenance::Suggested`](super::Provenance), which training refuses until a person has
+//! decided.
+
+mod bounds;
+mod gather;
+mod identifier;
+mod infer;
+mod missing;
+mod temporal;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::schema::{Column, Kind, Provenance, Schema};
+use super::{DataError, Table};
+use crate::num::progress::Progress;
+use gather::Gathered;
+pub use identifier::IdentifierReason;
+
+/// Values of a column that a summary lists at most.
+const TOP_VALUES: usize = 40;
+/// Bars of a summary's histogram.
+const BARS: usize = 30;
+
+/// What profiling found. For the steward only.
+#[derive(Clone, Debug, Serialize)]
+pub struct Profile {
+    /// A schema to be reviewed: everything in it is suggested.
+    pub schema: Schema,
+    /// The number of rows.
+    pub rows: u64,
+    /// One summary per column, in the table's order.
+    pub columns: Vec<ColumnSummary>,
+    /// What a person should look at.
+    pub warnings: Vec<ProfileWarning>,
+}
+
+/// What one column holds, counted exactly. For the steward only.
+#[derive(Clone, Debug, Serialize)]
+pub struct ColumnSummary {
+    /// The column.
+    pub name: String,
+    /// The suggested kind.
+    pub kind: Kind,
+    /// Cells with a value.
+    pub present: u64,
+    /// Missing cells.
+    pub missing: u64,
+    /// Distinct values.
+    pub distinct: u64,
+    /// Of numbers, dates and times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<NumberSummary>,
+    /// The most frequent values, falling; empty for numbers with many.
+    pub values: Vec<ValueCount>,
+}
+
+/// Figures of a numeric column: in its own units; days since 1970 for dates, microseconds for times.
+#[derive(Clone, Debug, Serialize)]
+pub struct NumberSummary {
+    /// The least value.
+    pub min: f64,
+    /// The greatest value.
+    pub max: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub std: f64,
+    /// First quartile, median, third quartile.
+    pub quartiles: [f64; 3],
+    /// The least value as it is spelled.
+    pub min_text: String,
+    /// The greatest value as it is spelled.
+    pub max_text: String,
+    /// Counts in equal bars from `min` to `max`.
+    pub histogram: Vec<u64>,
+}
+
+/// A value and how often it occurs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ValueCount {
+    /// The value.
+    pub value: String,
+    /// Its count.
+    pub count: u64,
+}
+
+/// Something that a person should look at before training.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProfileWarning {
+    /// The column, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// What it is.
+    #[serde(flatten)]
+    pub what: WarningKind,
+    /// The same in words.
+    pub message: String,
+}
+
+/// What a [`ProfileWarning`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "warning", rename_all = "snake_case")]
+pub enum WarningKind {
+    /// The column likely tells persons apart; it is proposed for dropping.
+    LikelyIdentifier {
+        /// What speaks for it.
+        reason: IdentifierReason,
+    },
+    /// The column is free text; it is dropped.
+    FreeText,
+    /// The column has too many values to be a category; it is dropped.
+    ManyValues {
+        /// How many.
+        distinct: u64,
+    },
+    /// No cell has a value.
+    AllMissing,
+    /// Every cell has the same value.
+    Constant,
+    /// More than half of the cells are missing.
+    MostlyMissing {
+        /// Missing cells in per cent.
+        percent: u8,
+    },
+    /// Dates read as day first and as month first.
+    AmbiguousDate,
+    /// The first line of the file may be a row.
+    HeaderLooksLikeData,
+    /// Too few rows for private learning.
+    FewRows {
+        /// How many.
+        rows: u64,
+    },
+}
+
+impl fmt::Display for WarningKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LikelyIdentifier { reason } => {
+                write!(
+                    f,
+                    "likely an identifier ({reason}): proposed for dropping; give it another kind to keep it"
+                )
+            }
+            Self::FreeText => f.write_str("free text: dropped, since it cannot be synthesised here"),
+            Self::ManyValues { distinct } => {
+                write!(
+                    f,
+                    "{distinct} different values: too many for a category, so it is taken as text and dropped"
+                )
+            }
+            Self::AllMissing => f.write_str("no cell has a value: dropped"),
+            Self::Constant => f.write_str("every cell has the same value"),
+            Self::MostlyMissing { percent } => write!(f, "{percent} % of the cells are missing"),
+            Self::AmbiguousDate => {
+                f.write_str("the dates could be day first or month first; check `format` in the schema")
+            }
+            Self::HeaderLooksLikeData => f.write_str(
+                "the first line looks like a row of data; a file needs a header line with column names",
+            ),
+            Self::FewRows { rows } => {
+                write!(
+                    f,
+                    "{rows} rows are few: at any strict ε the synthetic data will be far from the real"
+                )
+            }
+        }
+    }
+}
+
+impl ProfileWarning {
+    fn new(column: Option<&str>, what: WarningKind) -> Self {
+        let message = match column {
+            Some(column) => format!("column `{column}`: {what}"),
+            None => what.to_string(),
+        };
+        Self {
+            column: column.map(str::to_owned),
+            what,
+            message,
+        }
+    }
+}
+
+/// Reads kinds, bounds, domains and likely identifiers off a table.
+///
+/// `progress` counts columns.
+///
+/// # Errors
+/// Only when cancelled.
+pub fn profile(table: &Table, progress: &Progress) -> Result<Profile, DataError> {
+    let width = table.width() as u64;
+    progress.set(0, 2 * width);
+    let mut gathered = Vec::with_capacity(table.width());
+    for index in 0..table.width() {
+        progress.check()?;
+        gathered.push(Gathered::of(table, index));
+        progress.advance(1);
+    }
+    let missing = missing::spellings(&gathered);
+    let mut warnings = Vec::new();
+    if table
+        .column_names()
+        .filter(|name| name.parse::<f64>().is_ok())
+        .count()
+        >= 2
+    {
+        warnings.push(ProfileWarning::new(None, WarningKind::HeaderLooksLikeData));
+    }
+    if table.rows() < 500 {
+        warnings.push(ProfileWarning::new(
+            None,
+            WarningKind::FewRows {
+                rows: table.rows() as u64,
+            },
+        ));
+    }
+    let mut columns = Vec::with_capacity(table.width());
+    let mut summaries = Vec::with_capacity(table.width());
+    for (name, mut values) in table.column_names().zip(gathered) {
+        progress.check()?;
+        values.set_missing(&missing);
+        let (column, found) = infer::column(name, &values);
+        warnings.extend(
+            found
+                .into_iter()
+                .map(|what| ProfileWarning::new(Some(name), what)),
+        );
+        summaries.push(summarise(&column, &values));
+        columns.push(column);
+        progress.advance(1);
+    }
+    let mut schema = Schema::new(columns);
+    schema.missing = missing;
+    Ok(Profile {
+        schema,
+        rows: table.rows() as u64,
+        columns: summaries,
+        warnings,
+    })
+}
+
+/// What the rows suggest for one column if it is of that kind: its bounds or domain, marked as suggested. For a
+/// person who changes a kind by hand.
+///
+/// # Errors
+/// When the table has no such column.
+pub fn suggest_column(table: &Table, schema: &Schema, name: &str, kind: Kind) -> Result<Column, DataError> {
+    let index = table.position(name).ok_or_else(|| DataError::Mismatch {
+        message: format!("the data has no column `{name}`"),
+    })?;
+    let mut values = Gathered::of(table, index);
+    values.set_missing(&schema.missing);
+    Ok(infer::as_kind(name, &values, kind))
+}
+
+fn summarise(column: &Column, values: &Gathered<'_>) -> ColumnSummary {
+    let line = column.kind.is_numeric().then(|| values.line(column)).flatten();
+    let mut top: Vec<ValueCount> = Vec::new();
+    if line.is_none() || values.distinct() <= TOP_VALUES {
+        top = values
+            .texts()
+            .map(|(value, count)| ValueCount {
+                value: value.into_owned(),
+                count,
+            })
+            .collect();
+        top.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.value.cmp(&b.value)));
+        top.truncate(TOP_VALUES);
+    }
+    ColumnSummary {
+        name: column.name.clone(),
+        kind: column.kind,
+        present: values.present(),
+        missing: values.missing(),
+        distinct: values.distinct() as u64,
+        numbers: line.map(|line| line.summary(column, BARS)),
+        values: top,
+    }
+}
+
+/// The mark of everything that is read off rows.
+const MARK: Option<Provenance> = Some(Provenance::Suggested);
