@@ -1,6 +1,11 @@
 //! Tables, model files, recipes and privacy certificates: whatever leaves.
 
 pub mod atomic;
+pub mod certificate;
 mod error;
+mod recipe;
 
+pub use atomic::{AtomicFile, check_target, write_atomically};
+pub use certificate::{Certificate, CertificateFacts, Verdict, read_certificate, write_certificate};
 pub use error::ExportError;
+pub use recipe::Recipe;

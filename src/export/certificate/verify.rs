@@ -1,0 +1,168 @@
+//! Whether a certificate says what follows from its events, and belongs to a file.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::facts::{guarantee_of, not_protected};
+use super::file::hexadecimal;
+use super::{Certificate, NotAccounted, Odds, Stop};
+use crate::export::ExportError;
+
+/// Two computations of one figure may differ by this much, relative, and not more.
+const TOLERANCE: f64 = 1e-9;
+
+/// What a verification came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verified {
+    /// Whether everything fits.
+    pub verified: bool,
+    /// ε as recomputed from the events; absent if there is no promise.
+    pub epsilon: Option<f64>,
+    /// δ at which it holds.
+    pub delta: Option<f64>,
+    /// The verdict, in words.
+    pub verdict: String,
+    /// What does not fit.
+    pub reasons: Vec<String>,
+}
+
+/// Recomputes everything that follows from the events and compares it with what the certificate says.
+pub fn verify(certificate: &Certificate) -> Verified {
+    let mut reasons = Vec::new();
+    let mut epsilon = None;
+    let mut delta = None;
+    if certificate.digest != certificate.compute_digest() {
+        reasons.push("the certificate was edited: its digest does not fit its content".to_owned());
+    }
+    match (&certificate.guarantee, &certificate.events) {
+        (Some(stated), Some(events)) => {
+            delta = Some(stated.delta);
+            match guarantee_of(events, stated.delta, stated.accountant) {
+                Ok(Some(found)) => {
+                    epsilon = Some(found.epsilon);
+                    compare_guarantee(stated, &found, &mut reasons);
+                    compare_odds(certificate.odds.as_ref(), &Odds::of(&found.profile), &mut reasons);
+                }
+                Ok(None) => reasons.push(format!("the events give no finite ε at δ = {:e}", stated.delta)),
+                Err(error) => reasons.push(format!("ε cannot be recomputed: {error}")),
+            }
+        }
+        (Some(_), None) => reasons.push("it states an ε, and the events are missing".into()),
+        (None, Some(_)) if certificate.odds.is_some() => {
+            reasons.push("it states odds, and the guarantee is missing".into());
+        }
+        (None, _) => {}
+    }
+    let derived = certificate.verdict();
+    if certificate.verdict != derived {
+        reasons.push(format!("it says \"{}\", and from its content follows \"{derived}\"", certificate.verdict));
+    }
+    compare_lists(certificate, &mut reasons);
+    Verified { verified: reasons.is_empty(), epsilon, delta, verdict: derived.to_string(), reasons }
+}
+
+/// As [`verify`], and whether `data` is the file that the certificate is about.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn verify_file(certificate: &Certificate, data: &Path) -> Result<Verified, ExportError> {
+    let (sha256, bytes) =
+        hash_file(data).map_err(|source| ExportError::Read { path: data.into(), source })?;
+    let mut verified = verify(certificate);
+    let stated = &certificate.synthetic_file;
+    if !stated.sha256.eq_ignore_ascii_case(&sha256) {
+        verified.reasons.push(format!(
+            "{} is not the file of this certificate, or was changed: its SHA-256 is {sha256}, the certificate's {}",
+            data.display(),
+            stated.sha256
+        ));
+    } else if stated.bytes != bytes {
+        verified.reasons.push(format!("the file has {bytes} bytes, and the certificate says {}", stated.bytes));
+    }
+    verified.verified = verified.reasons.is_empty();
+    Ok(verified)
+}
+
+/// SHA-256 and size of a file.
+fn hash_file(path: &Path) -> io::Result<(String, u64)> {
+    let mut reader = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    let mut bytes = 0;
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok((hexadecimal(&hasher.finalize()), bytes)),
+            read => {
+                hasher.update(&buffer[..read]);
+                bytes += read as u64;
+            }
+        }
+    }
+}
+
+fn alike(one: f64, other: f64) -> bool {
+    (one - other).abs() <= TOLERANCE * one.abs().max(other.abs()) || one.to_bits() == other.to_bits()
+}
+
+fn alike_if_any(one: Option<f64>, other: Option<f64>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => alike(one, other),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn compare_guarantee(stated: &super::Guarantee, found: &super::Guarantee, reasons: &mut Vec<String>) {
+    if !alike(stated.epsilon, found.epsilon) {
+        let direction = if stated.epsilon < found.epsilon { "less" } else { "more" };
+        reasons.push(format!(
+            "it states ε = {}, {direction} than the {} that follows from its events",
+            stated.epsilon, found.epsilon
+        ));
+    }
+    if stated.variant != found.variant {
+        reasons.push("its variant is not the one of its δ".into());
+    }
+    if !alike_if_any(stated.rho, found.rho) {
+        reasons.push("its ρ does not follow from its events".into());
+    }
+    if !alike_if_any(stated.mu, found.mu) {
+        reasons.push("its μ does not follow from its events".into());
+    }
+    let fits = stated.profile.len() == found.profile.len()
+        && stated.profile.iter().zip(&found.profile).all(|(stated, found)| {
+            alike(stated.epsilon, found.epsilon) && alike(stated.delta, found.delta)
+        });
+    if !fits {
+        reasons.push("its profile does not follow from its events".into());
+    }
+}
+
+fn compare_odds(stated: Option<&Odds>, found: &Odds, reasons: &mut Vec<String>) {
+    let Some(stated) = stated else {
+        reasons.push("its odds are missing".into());
+        return;
+    };
+    let fits = alike(stated.advantage, found.advantage)
+        && alike(stated.tpr_at_fpr_1_percent, found.tpr_at_fpr_1_percent)
+        && alike(stated.tpr_at_fpr_0_1_percent, found.tpr_at_fpr_0_1_percent)
+        && stated.sentence == found.sentence;
+    if !fits {
+        reasons.push("its odds do not follow from its ε".into());
+    }
+}
+
+fn compare_lists(certificate: &Certificate, reasons: &mut Vec<String>) {
+    let found = not_protected(certificate.domain.as_ref(), certificate.relation, &certificate.noise);
+    if certificate.not_protected != found {
+        reasons.push("its list of what is not protected does not fit its domain and noise".into());
+    }
+    let stopped = certificate.stop == Some(Stop::ByPerson);
+    if stopped != certificate.not_accounted.contains(&NotAccounted::MomentOfStopping) {
+        reasons.push("its list of what is not accounted does not fit how it was stopped".into());
+    }
+}
