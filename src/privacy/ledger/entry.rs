@@ -223,6 +223,13 @@ pub struct Entry {
     pub events: Option<EventList>,
 }
 
+impl Entry {
+    /// When it was made, in ISO 8601.
+    pub fn time(&self) -> String {
+        iso_8601(self.time_ms)
+    }
+}
+
 /// A time as people and other programs read it.
 pub(super) fn iso_8601(time_ms: i64) -> String {
     chrono::DateTime::from_timestamp_millis(time_ms).map_or_else(

@@ -1,0 +1,379 @@
+//! `ledger`: what was spent on which data set, whether the record is whole, a copy of it, and totals.
+
+use std::path::{Path, PathBuf};
+
+use chrono::Utc;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::output::{CliError, print_json, print_line};
+use crate::data::{ReadOptions, read_table};
+use crate::engine::home_folder;
+use crate::export::read_certificate;
+use crate::num::progress::Progress;
+use crate::num::{Delta, Epsilon};
+use crate::privacy::AccountantKind;
+use crate::privacy::ledger::{
+    Budget, DatasetId, DatasetSummary, Entry, Finding, Ledger, LedgerError, Status, Verification,
+};
+
+/// δ at which ε is told when a data set has no total.
+const USUAL_DELTA: f64 = 1e-5;
+
+/// Arguments of `ledger`.
+#[derive(Debug, Args)]
+pub struct LedgerArgs {
+    #[command(subcommand)]
+    command: LedgerCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum LedgerCommand {
+    /// Lists what was spent.
+    List(ReadArgs),
+    /// Shows budgets, and every entry with its events.
+    Show(ReadArgs),
+    /// Reads the whole record and says whether an entry was changed, lost, moved or cut off.
+    Verify(VerifyLedgerArgs),
+    /// Copies the ledger with its key into a new folder, for keeping or for moving to another machine.
+    Backup(BackupArgs),
+    /// Sets or raises a data set's whole budget.
+    SetTotal(SetTotalArgs),
+}
+
+/// Which data set, and how to print.
+#[derive(Debug, Args)]
+struct ReadArgs {
+    /// Only this data set: its number, its name, or its file.
+    #[arg(long, value_name = "D")]
+    dataset: Option<String>,
+    /// Prints one JSON object and nothing else.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct VerifyLedgerArgs {
+    #[command(flatten)]
+    read: ReadArgs,
+    /// Checks as well that the ledger once ended as this certificate says; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    certificate: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct BackupArgs {
+    #[command(flatten)]
+    read: ReadArgs,
+    /// The new folder; without it, one named by the time under `backups` in the program's folder.
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct SetTotalArgs {
+    /// The table (CSV or Parquet).
+    input: PathBuf,
+    /// ε of the total, in nats.
+    #[arg(long, value_parser = parse_epsilon)]
+    epsilon: f64,
+    /// δ of the total.
+    #[arg(long, value_parser = parse_delta)]
+    delta: f64,
+    /// Why; kept in the ledger.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    /// The file is a changed version of this data set (number or name) and continues its budget.
+    #[arg(long, value_name = "D", conflicts_with = "new")]
+    version_of: Option<String>,
+    /// The file is a data set of its own, although one of its name is known.
+    #[arg(long)]
+    new: bool,
+    /// Prints one JSON object and nothing else.
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_epsilon(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "expected a number above 0".to_owned())?;
+    Epsilon::new(value).map(Epsilon::get).map_err(|error| error.to_string())
+}
+
+fn parse_delta(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "expected a number above 0 and below 1".to_owned())?;
+    match Delta::new(value) {
+        Ok(delta) if delta.get() > 0.0 => Ok(delta.get()),
+        Ok(_) => Err("a total needs a δ above 0".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl From<LedgerError> for CliError {
+    fn from(error: LedgerError) -> Self {
+        Self::from_error(&error)
+    }
+}
+
+/// Does what the arguments say on the ledger of this installation.
+///
+/// # Errors
+/// When the ledger cannot be used, is not whole, or refuses.
+pub fn run(args: &LedgerArgs) -> Result<(), CliError> {
+    let home = home_folder().map_err(|error| CliError::from_error(&error))?;
+    match &args.command {
+        LedgerCommand::List(args) => list(&home, args),
+        LedgerCommand::Show(args) => show(&home, args),
+        LedgerCommand::Verify(args) => verify(&home, args),
+        LedgerCommand::Backup(args) => backup(&home, args),
+        LedgerCommand::SetTotal(args) => set_total(&home, args),
+    }
+}
+
+/// The identity of a table's content.
+fn identify(ledger: &Ledger, path: &Path) -> Result<DatasetId, CliError> {
+    let table = read_table(path, &ReadOptions::default(), &Progress::default())
+        .map_err(|error| CliError::from_error(&error))?;
+    Ok(ledger.identify(table.content_digest())?)
+}
+
+/// The data set that a person names by number, name or file.
+fn find(ledger: &mut Ledger, wanted: &str) -> Result<DatasetSummary, CliError> {
+    let known = ledger.datasets()?;
+    if let Ok(number) = wanted.parse::<u64>()
+        && let Some(found) = known.iter().find(|dataset| dataset.number == number)
+    {
+        return Ok(found.clone());
+    }
+    let named: Vec<_> = known.iter().filter(|dataset| dataset.name == wanted).collect();
+    match named.as_slice() {
+        [one] => return Ok((*one).clone()),
+        [] => {}
+        several => {
+            let numbers: Vec<_> = several.iter().map(|dataset| dataset.number.to_string()).collect();
+            let numbers = numbers.join(", ");
+            return Err(CliError::Usage(format!("several data sets are named `{wanted}`: give a number ({numbers})")));
+        }
+    }
+    if Path::new(wanted).is_file() {
+        let id = identify(ledger, Path::new(wanted))?;
+        let number = ledger.budget(&id)?.dataset;
+        if let Some(found) = known.into_iter().find(|dataset| Some(dataset.number) == number) {
+            return Ok(found);
+        }
+    }
+    Err(LedgerError::UnknownDataset(wanted.into()).into())
+}
+
+fn find_if_any(ledger: &mut Ledger, wanted: Option<&String>) -> Result<Option<DatasetSummary>, CliError> {
+    wanted.map(|wanted| find(ledger, wanted)).transpose()
+}
+
+fn list(home: &Path, args: &ReadArgs) -> Result<(), CliError> {
+    let mut ledger = Ledger::open(home)?;
+    let dataset = find_if_any(&mut ledger, args.dataset.as_ref())?;
+    let mut entries = ledger.entries(dataset.as_ref().map(|dataset| &dataset.id))?;
+    if args.json {
+        for entry in &mut entries {
+            entry.events = None;
+        }
+        return print_json(&json!({ "entries": entries }));
+    }
+    if entries.is_empty() {
+        return print_line("nothing was spent yet");
+    }
+    for entry in &entries {
+        print_line(&line(entry))?;
+    }
+    Ok(())
+}
+
+/// An entry on one line.
+fn line(entry: &Entry) -> String {
+    let what = match &entry.status {
+        Status::Reserved => "reserved, not settled".to_owned(),
+        Status::Finished => "finished".into(),
+        Status::StoppedByPerson => "stopped by a person: the whole plan is charged".into(),
+        Status::Failed { message } => format!("failed: {message}"),
+        Status::Discarded => "nothing was kept".into(),
+        Status::TotalSet => "total set".into(),
+        Status::TotalRaised => "total raised".into(),
+        Status::NewVersion => "a changed version of the same data set".into(),
+    };
+    let public = if entry.public { " · public teaching data" } else { "" };
+    let said = if entry.description.is_empty() { String::new() } else { format!(" · {}", entry.description) };
+    format!(
+        "{:>5}  {}  {} ({})  {}  ε {} δ {:e}  {what}{public}{said}",
+        entry.id,
+        entry.time(),
+        entry.dataset_name,
+        entry.dataset,
+        entry.kind,
+        entry.epsilon,
+        entry.delta,
+    )
+}
+
+/// A data set with its budget, as printed.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    dataset: DatasetSummary,
+    budget: Budget,
+    /// ε of all entries by privacy loss distributions, if they had been planned together: information, no cap.
+    epsilon_if_planned_ahead: Option<f64>,
+    /// δ at which that ε is told.
+    delta_if_planned_ahead: f64,
+}
+
+fn show(home: &Path, args: &ReadArgs) -> Result<(), CliError> {
+    let mut ledger = Ledger::open(home)?;
+    let chosen = find_if_any(&mut ledger, args.dataset.as_ref())?;
+    let datasets = match &chosen {
+        Some(chosen) => vec![chosen.clone()],
+        None => ledger.datasets()?,
+    };
+    let mut shown = Vec::new();
+    for dataset in datasets {
+        let budget = ledger.budget(&dataset.id)?;
+        let delta = budget.total.map_or(USUAL_DELTA, |total| total.delta);
+        let events = ledger.all_events(&dataset.id)?;
+        // Events without a proof for this accountant leave the figure out: it is information only.
+        let epsilon = events.zip(Delta::new(delta).ok()).and_then(|(events, delta)| {
+            AccountantKind::Pld.epsilon(&events, delta).ok().filter(|epsilon| epsilon.is_finite())
+        });
+        shown.push(Shown { dataset, budget, epsilon_if_planned_ahead: epsilon, delta_if_planned_ahead: delta });
+    }
+    let entries = ledger.entries(chosen.as_ref().map(|dataset| &dataset.id))?;
+    if args.json {
+        return print_json(&json!({ "data_sets": shown, "entries": entries }));
+    }
+    for shown in &shown {
+        print_line(&heading(shown))?;
+    }
+    for entry in &entries {
+        print_line(&line(entry))?;
+        if let Some(events) = &entry.events {
+            let text = serde_json::to_string(events).map_err(|error| CliError::from_error(&error))?;
+            print_line(&format!("       {text}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn heading(shown: &Shown) -> String {
+    let Shown { dataset, budget, .. } = shown;
+    let mut text = format!("data set {}: {}", dataset.number, dataset.name);
+    match (&budget.total, &budget.shares) {
+        (Some(total), Some(shares)) => text.push_str(&format!(
+            " · total ε {} δ {:e}: {:.1} % spent, {:.1} % reserved, {:.1} % left",
+            total.epsilon,
+            total.delta,
+            100.0 * shares.spent,
+            100.0 * shares.reserved,
+            100.0 * shares.left
+        )),
+        _ => text.push_str(" · no total"),
+    }
+    text.push_str(&format!(
+        " · {} jobs, {} of them not kept, ε {} settled and {} reserved when added up",
+        budget.jobs, budget.discarded, budget.spent.epsilon, budget.reserved.epsilon
+    ));
+    if let Some(epsilon) = shown.epsilon_if_planned_ahead {
+        text.push_str(&format!(
+            " · ε {epsilon:.4} at δ {:e} if all had been planned together",
+            shown.delta_if_planned_ahead
+        ));
+    }
+    text
+}
+
+fn verify(home: &Path, args: &VerifyLedgerArgs) -> Result<(), CliError> {
+    let mut verification = Ledger::inspect(home)?;
+    if verification.verified {
+        let ledger = Ledger::open(home)?;
+        for path in &args.certificate {
+            check_certificate(&ledger, path, &mut verification)?;
+        }
+    }
+    if args.read.json {
+        let told: Vec<_> = verification.findings.iter().map(ToString::to_string).collect();
+        print_json(&json!({
+            "verified": verification.verified,
+            "entries": verification.entries,
+            "head": verification.head,
+            "findings": verification.findings,
+            "reasons": told,
+        }))?;
+    } else if verification.verified {
+        print_line(&format!("{} entries, whole and in order", verification.entries))?;
+    }
+    if verification.verified {
+        return Ok(());
+    }
+    Err(CliError::Failure {
+        message: format!("{} is not whole", home.join("ledger.sqlite").display()),
+        causes: verification.findings.iter().map(ToString::to_string).collect(),
+    })
+}
+
+/// Whether the ledger once ended as the certificate says.
+fn check_certificate(ledger: &Ledger, path: &Path, into: &mut Verification) -> Result<(), CliError> {
+    let certificate = read_certificate(path).map_err(|error| CliError::from_error(&error))?;
+    let Some(spending) = certificate.spending else { return Ok(()) };
+    if !ledger.knows_end(spending.ledger_entries, &spending.ledger_head)? {
+        into.findings.push(Finding::CertificateUnknown { count: spending.ledger_entries });
+        into.verified = false;
+    }
+    Ok(())
+}
+
+fn backup(home: &Path, args: &BackupArgs) -> Result<(), CliError> {
+    let mut ledger = Ledger::open(home)?;
+    let folder = args.out.clone().unwrap_or_else(|| {
+        home.join("backups").join(format!("ledger-{}", Utc::now().format("%Y%m%dT%H%M%S%3fZ")))
+    });
+    let entries = ledger.backup(&folder)?;
+    if args.read.json {
+        return print_json(&json!({ "backup": folder, "entries": entries, "verified": true }));
+    }
+    print_line(&format!(
+        "{entries} entries copied to {} and read back. It holds the key, so keep it as private as the ledger; \
+         to move, set POINTILLIST_HOME to it or copy its files there.",
+        folder.display()
+    ))
+}
+
+fn set_total(home: &Path, args: &SetTotalArgs) -> Result<(), CliError> {
+    let mut ledger = Ledger::open(home)?;
+    let dataset = identify(&ledger, &args.input)?;
+    let name = args.input.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if let Some(of) = &args.version_of {
+        let of = find(&mut ledger, of)?;
+        ledger.continue_budget(&dataset, &of.id, &name)?;
+    } else if !args.new
+        && let Some(known) = ledger.may_be_version_of(&dataset, &name)?.first()
+    {
+        return Err(CliError::Failure {
+            message: format!(
+                "the ledger knows a data set {} named \"{name}\" with other content: is this file a new version of it? \
+                 Say --version-of {} to continue its budget, or --new for a data set of its own",
+                known.number, known.number
+            ),
+            causes: Vec::new(),
+        });
+    }
+    let id = ledger.set_total(&dataset, &name, (args.epsilon, args.delta), &args.reason)?;
+    let budget = ledger.budget(&dataset)?;
+    let entry = ledger.entries(Some(&dataset))?.into_iter().find(|entry| entry.id == id);
+    if args.json {
+        return print_json(&entry);
+    }
+    let left = budget.shares.map_or(1.0, |shares| shares.left);
+    print_line(&format!(
+        "entry {id}: the total of {name} is ε {} at δ {:e}, {:.1} % of it is left",
+        args.epsilon,
+        args.delta,
+        100.0 * left
+    ))
+}
