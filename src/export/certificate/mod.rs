@@ -10,9 +10,13 @@
 
 mod facts;
 mod file;
+mod html;
 mod odds;
 mod verdict;
 mod verify;
+
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +27,7 @@ use crate::privacy::{AccountantKind, EventList, Neighboring};
 
 pub use facts::{CertificateFacts, Choices};
 pub use file::{JSON_SCHEMA, read_certificate, write_certificate};
+pub use html::write_certificate_page;
 pub use odds::Odds;
 pub use verdict::{NoClaim, Verdict};
 pub use verify::{Verified, verify, verify_file};
