@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use pointillist::num::{Delta, Epsilon};
-use pointillist::privacy::{AccountantKind, CountedEvent, EventList, Neighboring, PrivacyEvent, gaussian_sigma};
+use pointillist::privacy::{
+    AccountantKind, CountedEvent, EventList, Neighboring, PrivacyEvent, gaussian_sigma,
+};
 use serde_json::Value;
 
 const ADD: Neighboring = Neighboring::AddRemoveOne;
@@ -14,12 +16,18 @@ struct Row(csv::StringRecord, csv::StringRecord);
 
 impl Row {
     fn text(&self, column: &str) -> &str {
-        let index = self.0.iter().position(|name| name == column).unwrap_or_else(|| panic!("no column {column}"));
+        let index = self
+            .0
+            .iter()
+            .position(|name| name == column)
+            .unwrap_or_else(|| panic!("no column {column}"));
         &self.1[index]
     }
 
     fn number(&self, column: &str) -> f64 {
-        self.text(column).parse().unwrap_or_else(|_| panic!("{column} = {}", self.text(column)))
+        self.text(column)
+            .parse()
+            .unwrap_or_else(|_| panic!("{column} = {}", self.text(column)))
     }
 
     fn whole(&self, column: &str) -> u64 {
@@ -32,18 +40,30 @@ impl Row {
 }
 
 fn rows(file: &str) -> Vec<Row> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(file);
     let mut reader = csv::Reader::from_path(path).unwrap();
     let header = reader.headers().unwrap().clone();
-    reader.records().map(|record| Row(header.clone(), record.unwrap())).collect()
+    reader
+        .records()
+        .map(|record| Row(header.clone(), record.unwrap()))
+        .collect()
 }
 
 fn list(neighboring: Neighboring, event: PrivacyEvent, count: u64) -> EventList {
-    EventList { neighboring, events: vec![CountedEvent { event, count }] }
+    EventList {
+        neighboring,
+        events: vec![CountedEvent { event, count }],
+    }
 }
 
 fn poisson(q: f64, z: f64, steps: u64) -> PrivacyEvent {
-    PrivacyEvent::PoissonSampledGaussian { sampling_rate: q, noise_multiplier: z, steps }
+    PrivacyEvent::PoissonSampledGaussian {
+        sampling_rate: q,
+        noise_multiplier: z,
+        steps,
+    }
 }
 
 fn assert_rdp(list: &EventList, delta: Delta, expected: f64) {
@@ -57,14 +77,20 @@ fn assert_pld(list: &EventList, delta: Delta, exact: f64) {
     let found = AccountantKind::Pld.epsilon(list, delta).unwrap();
     let allowed = if exact < 0.5 { 5e-4 } else { 1e-3 * exact };
     let close = found == exact || (found >= exact - 1e-9 && found <= exact + allowed);
-    assert!(close, "pld {found}, exact {exact}, {:.1e} of the tolerance: {list:?}", (found - exact) / allowed);
+    assert!(
+        close,
+        "pld {found}, exact {exact}, {:.1e} of the tolerance: {list:?}",
+        (found - exact) / allowed
+    );
 }
 
-/// As above against an upper bound that is itself discretised: on either side of it.
+/// As above against an upper bound that is itself discretised: at most the tolerance above it, and below it by no
+/// more than its own grid can have added (up to 0.2 % for 640,000 compositions at a step of 1e-4).
 fn assert_pld_near(list: &EventList, delta: Delta, bound: f64) {
     let found = AccountantKind::Pld.epsilon(list, delta).unwrap();
     let allowed = if bound < 0.5 { 5e-4 } else { 1e-3 * bound };
-    assert!((found - bound).abs() <= allowed, "pld {found}, golden bound {bound}: {list:?}");
+    let close = found <= bound + allowed && found >= bound - 2.0 * allowed;
+    assert!(close, "pld {found}, golden bound {bound}: {list:?}");
 }
 
 #[test]
@@ -84,7 +110,11 @@ fn dpsgd() {
     let rows = rows("dpsgd_epsilon.csv");
     assert_eq!(rows.len(), 41);
     for row in rows {
-        let event = poisson(row.number("sampling_prob"), row.number("noise_multiplier"), row.whole("steps"));
+        let event = poisson(
+            row.number("sampling_prob"),
+            row.number("noise_multiplier"),
+            row.whole("steps"),
+        );
         let list = list(ADD, event, 1);
         assert_rdp(&list, row.delta(), row.number("epsilon_rdp_exact"));
         assert_pld(&list, row.delta(), row.number("epsilon_exact"));
@@ -96,21 +126,46 @@ fn composed(text: &str) -> EventList {
     // Randomised response is a replace-one pair, the rest is given by its pair: any relation that takes both.
     let mut list = EventList::new(ADD);
     for event in events {
-        let number = |name: &str| event[name].as_f64().unwrap_or_else(|| panic!("{name} in {event}"));
+        let number = |name: &str| {
+            event[name]
+                .as_f64()
+                .unwrap_or_else(|| panic!("{name} in {event}"))
+        };
         let count = event.get("count").map_or(1, |count| count.as_u64().unwrap());
-        let sensitivity = event.get("sensitivity").map_or(1, |value| value.as_u64().unwrap());
+        let sensitivity = event
+            .get("sensitivity")
+            .map_or(1, |value| value.as_u64().unwrap());
         let event = match event["type"].as_str().unwrap() {
-            "laplace" => PrivacyEvent::Laplace { scale: number("b"), sensitivity: 1.0 },
-            "gaussian" => PrivacyEvent::Gaussian { noise_multiplier: number("sigma") },
+            "laplace" => PrivacyEvent::Laplace {
+                scale: number("b"),
+                sensitivity: 1.0,
+            },
+            "gaussian" => PrivacyEvent::Gaussian {
+                noise_multiplier: number("sigma"),
+            },
             "dpsgd" => poisson(number("q"), number("sigma"), event["steps"].as_u64().unwrap()),
             "randomized_response" => {
                 let (p, k) = (number("p"), event["k"].as_u64().unwrap());
-                PrivacyEvent::RandomizedResponse { truth_probability: 1.0 - p + p / k as f64, categories: k }
+                PrivacyEvent::RandomizedResponse {
+                    truth_probability: 1.0 - p + p / k as f64,
+                    categories: k,
+                }
             }
-            "pure" => PrivacyEvent::Pure { epsilon: number("epsilon") },
-            "approx" => PrivacyEvent::Approx { epsilon: number("epsilon"), delta: number("delta") },
-            "discrete_laplace" => PrivacyEvent::DiscreteLaplace { scale: 1.0 / number("a"), sensitivity },
-            "discrete_gaussian" => PrivacyEvent::DiscreteGaussian { sigma: number("sigma"), sensitivity },
+            "pure" => PrivacyEvent::Pure {
+                epsilon: number("epsilon"),
+            },
+            "approx" => PrivacyEvent::Approx {
+                epsilon: number("epsilon"),
+                delta: number("delta"),
+            },
+            "discrete_laplace" => PrivacyEvent::DiscreteLaplace {
+                scale: 1.0 / number("a"),
+                sensitivity,
+            },
+            "discrete_gaussian" => PrivacyEvent::DiscreteGaussian {
+                sigma: number("sigma"),
+                sensitivity,
+            },
             other => panic!("{other}"),
         };
         list.push(event, count);
@@ -137,12 +192,20 @@ fn ways_of_sampling() {
     let rows = rows("sampling_variants.csv");
     assert_eq!(rows.len(), 17);
     for row in rows {
-        let (q, z, steps) = (row.number("sampling_prob"), row.number("noise_multiplier"), row.whole("steps"));
+        let (q, z, steps) = (
+            row.number("sampling_prob"),
+            row.number("noise_multiplier"),
+            row.whole("steps"),
+        );
         let delta = row.delta();
         let near = list(ADD, poisson(q, z, steps), 1);
         assert_pld(&near, delta, row.number("eps_poisson_addremove_exact"));
         assert_rdp(&near, delta, row.number("eps_poisson_addremove_rdp"));
-        assert_pld_near(&list(REPLACE, poisson(q, z, steps), 1), delta, row.number("eps_poisson_replace_pld"));
+        assert_pld_near(
+            &list(REPLACE, poisson(q, z, steps), 1),
+            delta,
+            row.number("eps_poisson_replace_pld"),
+        );
         let fixed = PrivacyEvent::FixedSizeSampledGaussian {
             population: row.whole("n"),
             batch: row.whole("batch_size"),
@@ -155,12 +218,28 @@ fn ways_of_sampling() {
         assert!(AccountantKind::Pld.epsilon(&fixed, delta).unwrap() >= lower - 1e-9);
         assert!(AccountantKind::Rdp.epsilon(&fixed, delta).unwrap() >= lower);
         // Each row takes part once an epoch, whatever the order.
-        let Ok(epochs) = row.text("epochs").parse() else { continue };
+        let Ok(epochs) = row.text("epochs").parse() else {
+            continue;
+        };
         let upper = row.number("eps_disjoint_batches_zero_out_upper");
-        let disjoint = list(Neighboring::ZeroOutOne, PrivacyEvent::Gaussian { noise_multiplier: z }, epochs);
+        let disjoint = list(
+            Neighboring::ZeroOutOne,
+            PrivacyEvent::Gaussian { noise_multiplier: z },
+            epochs,
+        );
         assert_pld(&disjoint, delta, upper);
         let upper = row.number("eps_disjoint_batches_replace_upper");
-        assert_pld(&list(REPLACE, PrivacyEvent::Gaussian { noise_multiplier: z / 2.0 }, epochs), delta, upper);
+        assert_pld(
+            &list(
+                REPLACE,
+                PrivacyEvent::Gaussian {
+                    noise_multiplier: z / 2.0,
+                },
+                epochs,
+            ),
+            delta,
+            upper,
+        );
     }
 }
 
@@ -176,10 +255,21 @@ fn generator_gradients() {
             rows: batch,
             steps: row.whole("steps"),
         };
-        assert_pld_near(&list(REPLACE, draws, 1), row.delta(), row.number("eps_rowdraw_replace_pld"));
-        let rota =
-            PrivacyEvent::RoundRobinGaussian { uses: row.whole("participations_round_robin"), sigma, rows: batch };
-        assert_pld(&list(REPLACE, rota, 1), row.delta(), row.number("eps_round_robin"));
+        assert_pld_near(
+            &list(REPLACE, draws, 1),
+            row.delta(),
+            row.number("eps_rowdraw_replace_pld"),
+        );
+        let rota = PrivacyEvent::RoundRobinGaussian {
+            uses: row.whole("participations_round_robin"),
+            sigma,
+            rows: batch,
+        };
+        assert_pld(
+            &list(REPLACE, rota, 1),
+            row.delta(),
+            row.number("eps_round_robin"),
+        );
     }
 }
 
@@ -188,7 +278,11 @@ fn federated_sites() {
     let rows = rows("federated.csv");
     assert_eq!(rows.len(), 13);
     for row in rows {
-        let (q, z, rounds) = (row.number("sampling_prob"), row.number("noise_multiplier"), row.whole("rounds"));
+        let (q, z, rounds) = (
+            row.number("sampling_prob"),
+            row.number("noise_multiplier"),
+            row.whole("rounds"),
+        );
         let delta = row.delta();
         let sampled = list(ADD, poisson(q, z, rounds), 1);
         assert_pld(&sampled, delta, row.number("epsilon_exact"));
@@ -201,6 +295,10 @@ fn federated_sites() {
             noise_multiplier: z,
             steps: rounds,
         };
-        assert_pld_near(&list(REPLACE, fixed, 1), delta, row.number("epsilon_fixed_size_replace_pld"));
+        assert_pld_near(
+            &list(REPLACE, fixed, 1),
+            delta,
+            row.number("epsilon_fixed_size_replace_pld"),
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Checked units, random sources, log-space arithmetic and special functions: numbers that the other rooms can trust.
 
+pub mod fft;
 pub mod logspace;
 pub mod progress;
 mod random;

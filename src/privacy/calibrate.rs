@@ -64,17 +64,35 @@ pub struct Bracket {
 impl Bracket {
     /// Noise multipliers.
     pub const fn noise() -> Self {
-        Self { low: 1e-3, high: 1e7, effect: Effect::Safer, whole: false, tolerance: 2e-4 }
+        Self {
+            low: 1e-3,
+            high: 1e7,
+            effect: Effect::Safer,
+            whole: false,
+            tolerance: 2e-4,
+        }
     }
 
     /// Whole numbers of steps up to `most`.
     pub const fn steps(most: u64) -> Self {
-        Self { low: 1.0, high: most as f64, effect: Effect::Costlier, whole: true, tolerance: 0.0 }
+        Self {
+            low: 1.0,
+            high: most as f64,
+            effect: Effect::Costlier,
+            whole: true,
+            tolerance: 0.0,
+        }
     }
 
     /// Sampling rates from `least` to 1.
     pub const fn sampling_rate(least: f64) -> Self {
-        Self { low: least, high: 1.0, effect: Effect::Costlier, whole: false, tolerance: 2e-4 }
+        Self {
+            low: least,
+            high: 1.0,
+            effect: Effect::Costlier,
+            whole: false,
+            tolerance: 2e-4,
+        }
     }
 }
 
@@ -105,7 +123,11 @@ pub fn laplace_scale(epsilon: Epsilon, sensitivity: f64) -> Result<f64, Calibrat
     if scale.is_finite() && scale > 0.0 {
         Ok(scale)
     } else {
-        Err(CalibrationError::Setting("sensitivity over epsilon", "representable", scale))
+        Err(CalibrationError::Setting(
+            "sensitivity over epsilon",
+            "representable",
+            scale,
+        ))
     }
 }
 
@@ -113,7 +135,11 @@ fn check_sensitivity(sensitivity: f64) -> Result<(), CalibrationError> {
     if sensitivity > 0.0 && sensitivity.is_finite() {
         Ok(())
     } else {
-        Err(CalibrationError::Setting("sensitivity", "positive and finite", sensitivity))
+        Err(CalibrationError::Setting(
+            "sensitivity",
+            "positive and finite",
+            sensitivity,
+        ))
     }
 }
 
@@ -131,18 +157,40 @@ pub fn calibrate(
     accountant: AccountantKind,
     bracket: Bracket,
 ) -> Result<Calibrated, CalibrationError> {
-    let Bracket { low, high, effect, whole, tolerance } = bracket;
+    let Bracket {
+        low,
+        high,
+        effect,
+        whole,
+        tolerance,
+    } = bracket;
     if !(low > 0.0 && low <= high && high.is_finite()) {
-        return Err(CalibrationError::Setting("the lower edge of the bracket", "positive and at most the upper", low));
+        return Err(CalibrationError::Setting(
+            "the lower edge of the bracket",
+            "positive and at most the upper",
+            low,
+        ));
     }
     let (goal, delta) = (target.0.get(), target.1);
     let cost = |value: f64| accountant.epsilon(&make(value), delta);
-    let (safe, costly) = if effect == Effect::Safer { (high, low) } else { (low, high) };
-    let mut inside = Calibrated { value: safe, epsilon: cost(safe)? };
+    let (safe, costly) = if effect == Effect::Safer {
+        (high, low)
+    } else {
+        (low, high)
+    };
+    let mut inside = Calibrated {
+        value: safe,
+        epsilon: cost(safe)?,
+    };
     if inside.epsilon > goal {
-        return Err(CalibrationError::BudgetTooSmall { smallest_epsilon: inside.epsilon });
+        return Err(CalibrationError::BudgetTooSmall {
+            smallest_epsilon: inside.epsilon,
+        });
     }
-    let mut outside = Calibrated { value: costly, epsilon: cost(costly)? };
+    let mut outside = Calibrated {
+        value: costly,
+        epsilon: cost(costly)?,
+    };
     if outside.epsilon <= goal {
         return Ok(outside);
     }
@@ -157,7 +205,11 @@ pub fn calibrate(
         let (a, b) = (inside.value.ln(), outside.value.ln());
         let straight = (a * above - b * below) / (above - below);
         let wide = (a - b).abs() > 2.0;
-        let mut middle = if straight.is_finite() && !(wide && round % 2 == 0) { straight } else { 0.5 * (a + b) };
+        let mut middle = if straight.is_finite() && !(wide && round % 2 == 0) {
+            straight
+        } else {
+            0.5 * (a + b)
+        };
         // A hair towards the safe side, so that the last step lands within.
         middle += (a - middle) * 1e-3;
         let mut value = middle.exp();
@@ -217,7 +269,14 @@ pub fn scaled_noise(
         let mut list = EventList::new(neighboring);
         for &(relative, steps) in schedule {
             let noise_multiplier = value * relative;
-            list.push(PrivacyEvent::PoissonSampledGaussian { sampling_rate, noise_multiplier, steps }, 1);
+            list.push(
+                PrivacyEvent::PoissonSampledGaussian {
+                    sampling_rate,
+                    noise_multiplier,
+                    steps,
+                },
+                1,
+            );
         }
         list
     };
@@ -237,7 +296,11 @@ pub fn scaled_noise(
     while low > Bracket::noise().low && accountant.epsilon(&make(low), target.1)? <= target.0.get() {
         low *= 0.7;
     }
-    let narrow = Bracket { low: low.max(Bracket::noise().low), high: rough.value, ..Bracket::noise() };
+    let narrow = Bracket {
+        low: low.max(Bracket::noise().low),
+        high: rough.value,
+        ..Bracket::noise()
+    };
     calibrate(make, target, accountant, narrow)
 }
 
@@ -256,7 +319,14 @@ pub fn steps(
     let make = |value: f64| {
         let steps = value as u64;
         let mut list = EventList::new(neighboring);
-        list.push(PrivacyEvent::PoissonSampledGaussian { sampling_rate, noise_multiplier, steps }, 1);
+        list.push(
+            PrivacyEvent::PoissonSampledGaussian {
+                sampling_rate,
+                noise_multiplier,
+                steps,
+            },
+            1,
+        );
         list
     };
     calibrate(make, target, accountant, Bracket::steps(most.max(1)))
@@ -275,7 +345,14 @@ pub fn sampling_rate(
 ) -> Result<Calibrated, CalibrationError> {
     let make = |sampling_rate: f64| {
         let mut list = EventList::new(neighboring);
-        list.push(PrivacyEvent::PoissonSampledGaussian { sampling_rate, noise_multiplier, steps }, 1);
+        list.push(
+            PrivacyEvent::PoissonSampledGaussian {
+                sampling_rate,
+                noise_multiplier,
+                steps,
+            },
+            1,
+        );
         list
     };
     calibrate(make, target, accountant, Bracket::sampling_rate(1e-12))
@@ -291,7 +368,11 @@ pub fn smallest_epsilon(
     accountant: AccountantKind,
     bracket: Bracket,
 ) -> Result<f64, CalibrationError> {
-    let safest = if bracket.effect == Effect::Safer { bracket.high } else { bracket.low };
+    let safest = if bracket.effect == Effect::Safer {
+        bracket.high
+    } else {
+        bracket.low
+    };
     Ok(accountant.epsilon(&make(safest), delta)?)
 }
 
@@ -305,8 +386,15 @@ mod tests {
 
     #[test]
     fn textbook_table_of_sigmas() {
-        let table =
-            [(1.0, 3.7306), (2.0, 1.9938), (3.0, 1.3906), (5.0, 0.8919), (8.0, 0.6002), (10.0, 0.4999), (20.0, 0.2900)];
+        let table = [
+            (1.0, 3.7306),
+            (2.0, 1.9938),
+            (3.0, 1.3906),
+            (5.0, 0.8919),
+            (8.0, 0.6002),
+            (10.0, 0.4999),
+            (20.0, 0.2900),
+        ];
         for (epsilon, sigma) in table {
             let (epsilon, delta) = budget(epsilon, 1e-5);
             assert!((gaussian_sigma(epsilon, delta, 1.0).unwrap() - sigma).abs() < 5e-5);
@@ -325,10 +413,19 @@ mod tests {
 
     #[test]
     fn noise_comes_back_within_a_thousandth() {
-        for (epsilon, q, count) in [(1.0, 0.01, 1000), (8.0, 0.004, 5000), (0.1, 0.02, 300), (50.0, 1.0, 10)] {
+        for (epsilon, q, count) in [
+            (1.0, 0.01, 1000),
+            (8.0, 0.004, 5000),
+            (0.1, 0.02, 300),
+            (50.0, 1.0, 10),
+        ] {
             let target = budget(epsilon, 1e-5);
-            let found = noise_multiplier(target, q, count, Neighboring::AddRemoveOne, AccountantKind::Rdp).unwrap();
-            assert!(found.epsilon <= epsilon && found.epsilon > epsilon * 0.999, "{found:?}");
+            let found =
+                noise_multiplier(target, q, count, Neighboring::AddRemoveOne, AccountantKind::Rdp).unwrap();
+            assert!(
+                found.epsilon <= epsilon && found.epsilon > epsilon * 0.999,
+                "{found:?}"
+            );
         }
     }
 
@@ -340,10 +437,20 @@ mod tests {
         let cost = |count: f64| {
             let mut list = EventList::new(one);
             let steps = count as u64;
-            list.push(PrivacyEvent::PoissonSampledGaussian { sampling_rate: 0.01, noise_multiplier: 1.0, steps }, 1);
+            list.push(
+                PrivacyEvent::PoissonSampledGaussian {
+                    sampling_rate: 0.01,
+                    noise_multiplier: 1.0,
+                    steps,
+                },
+                1,
+            );
             AccountantKind::Rdp.epsilon(&list, target.1).unwrap()
         };
-        assert!(cost(found.value) <= 2.0 && cost(found.value + 1.0) > 2.0, "{found:?}");
+        assert!(
+            cost(found.value) <= 2.0 && cost(found.value + 1.0) > 2.0,
+            "{found:?}"
+        );
         let rate = sampling_rate(target, 1.0, 1000, one, AccountantKind::Rdp).unwrap();
         assert!(rate.epsilon <= 2.0 && rate.epsilon > 1.99, "{rate:?}");
     }
@@ -351,20 +458,48 @@ mod tests {
     #[test]
     fn a_budget_too_small_says_what_works() {
         let target = budget(1e-3, 1e-12);
-        let error = steps(target, 0.01, 1.0, 100, Neighboring::AddRemoveOne, AccountantKind::Rdp).unwrap_err();
-        let CalibrationError::BudgetTooSmall { smallest_epsilon } = error else { panic!("{error}") };
+        let error = steps(
+            target,
+            0.01,
+            1.0,
+            100,
+            Neighboring::AddRemoveOne,
+            AccountantKind::Rdp,
+        )
+        .unwrap_err();
+        let CalibrationError::BudgetTooSmall { smallest_epsilon } = error else {
+            panic!("{error}")
+        };
         assert!(smallest_epsilon > 1e-3);
         let target = budget(smallest_epsilon, 1e-12);
-        assert!(steps(target, 0.01, 1.0, 100, Neighboring::AddRemoveOne, AccountantKind::Rdp).is_ok());
+        assert!(
+            steps(
+                target,
+                0.01,
+                1.0,
+                100,
+                Neighboring::AddRemoveOne,
+                AccountantKind::Rdp
+            )
+            .is_ok()
+        );
     }
 
     #[test]
     fn a_schedule_keeps_its_shape() {
         let target = budget(3.0, 1e-5);
         let schedule = [(2.0, 500), (1.0, 500)];
-        let found = scaled_noise(target, 0.01, &schedule, Neighboring::AddRemoveOne, AccountantKind::Rdp).unwrap();
+        let found = scaled_noise(
+            target,
+            0.01,
+            &schedule,
+            Neighboring::AddRemoveOne,
+            AccountantKind::Rdp,
+        )
+        .unwrap();
         assert!(found.epsilon <= 3.0 && found.epsilon > 2.997);
-        let flat = noise_multiplier(target, 0.01, 1000, Neighboring::AddRemoveOne, AccountantKind::Rdp).unwrap();
+        let flat =
+            noise_multiplier(target, 0.01, 1000, Neighboring::AddRemoveOne, AccountantKind::Rdp).unwrap();
         assert!(found.value < flat.value && found.value * 2.0 > flat.value);
     }
 }

@@ -11,7 +11,11 @@ use crate::num::logspace::{erfcx, ln_normal_cdf};
 /// δ = ½ e^(−a²/2) [erfcx(−a/√2) − erfcx(−b/√2)], which neither underflows nor cancels at small δ.
 pub fn ln_delta(mu: f64, epsilon: f64) -> f64 {
     if mu == 0.0 {
-        return if epsilon >= 0.0 { f64::NEG_INFINITY } else { (-epsilon.exp_m1()).ln() };
+        return if epsilon >= 0.0 {
+            f64::NEG_INFINITY
+        } else {
+            (-epsilon.exp_m1()).ln()
+        };
     }
     if mu == f64::INFINITY {
         return 0.0;
@@ -76,7 +80,11 @@ pub fn epsilon(mu: f64, ln_target: f64) -> f64 {
         if middle <= low || middle >= high {
             break;
         }
-        if ln_delta(mu, middle) <= ln_target { high = middle } else { low = middle }
+        if ln_delta(mu, middle) <= ln_target {
+            high = middle
+        } else {
+            low = middle
+        }
     }
     high
 }
@@ -99,7 +107,11 @@ pub(super) fn largest_mu(epsilon: f64, delta: f64) -> f64 {
         if middle <= low || middle >= high {
             break;
         }
-        if within(middle) { low = middle } else { high = middle }
+        if within(middle) {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     low
 }

@@ -245,14 +245,14 @@ fn gaussian(noise_multiplier: f64, order: f64) -> f64 {
 
 /// Lap(0, b) against Lap(1, b), ε = 1/b (Mironov 2017, Prop. 6), with e^((α−1)ε) taken out of the logarithm:
 /// M = e^((α−1)ε) (α + (α−1) e^(−(2α−1)ε)) / (2α−1).
-fn laplace(epsilon: f64, order: f64) -> f64 {
+pub(super) fn laplace(epsilon: f64, order: f64) -> f64 {
     let twice = 2.0 * order - 1.0;
     epsilon + ((order + (order - 1.0) * (-twice * epsilon).exp()) / twice).ln() / (order - 1.0)
 }
 
 /// Losses +ε with probability p·e^ε/(1+e^ε) and −ε with p/(1+e^ε), 0 otherwise: randomised response, or (p = 1)
 /// the worst case of any ε-DP mechanism (Kairouz, Oh, Viswanath 2015).
-fn two_losses(epsilon: f64, probability: f64, order: f64) -> f64 {
+pub(super) fn two_losses(epsilon: f64, probability: f64, order: f64) -> f64 {
     let up = probability / (1.0 + (-epsilon).exp());
     let down = probability - up;
     let power = order - 1.0;
@@ -339,7 +339,7 @@ fn poisson_add_remove(q: f64, z: f64) -> Vec<f64> {
 }
 
 /// ln M at a whole order.
-fn poisson_whole_order(q: f64, z: f64, order: usize) -> f64 {
+pub(super) fn poisson_whole_order(q: f64, z: f64, order: usize) -> f64 {
     let factorials = ln_factorials();
     let (ln_q, ln_rest) = (q.ln(), (-q).ln_1p());
     let half = 0.5 / z / z;

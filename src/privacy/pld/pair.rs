@@ -1,0 +1,658 @@
+//! Dominating pairs (P, Q) of single events, and their loss ln(P/Q) on a grid.
+//!
+//! The discretisation is the pessimistic "connect the dots" of Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022:
+//! between grid points the hockey-stick curve e^ε ↦ δ(ε) is replaced by its chord, which lies above it as the
+//! curve is convex. Equivalently, what P and Q hold between two grid points is moved to these two so that
+//! both masses stay: with masses p, q between losses l and l + h,
+//! upper = (p − q e^l) / (1 − e^(−h)) and lower = p − upper. Both are never negative, and a pair with a larger
+//! curve has larger compositions (Zhu, Dong, Wang 2022, Thm 10).
+
+use std::cmp::Ordering;
+
+use super::profile;
+use crate::num::logspace::{normal_cdf, normal_quantile};
+
+/// A pair that dominates one event, in the direction with the larger loss first where there are two.
+#[derive(Clone, Copy, Debug)]
+pub enum Pair {
+    /// (1−q) N(0, z²) + q N(1, z²) against N(0, z²); its reverse is a pair of its own.
+    Mixture {
+        /// Sampling rate, inside (0, 1).
+        q: f64,
+        /// Noise over the clip norm.
+        z: f64,
+    },
+    /// (1−q) N(0, z²) + q N(1, z²) against (1−q) N(0, z²) + q N(−1, z²).
+    TwoMixtures {
+        /// Sampling rate, inside (0, 1).
+        q: f64,
+        /// Noise over the clip norm.
+        z: f64,
+    },
+    /// The envelope of sampling without replacement; with q = 1 the plain Gaussian pair.
+    Envelope {
+        /// Fraction sampled, inside (0, 1].
+        q: f64,
+        /// Noise over the sensitivity of one exchanged row.
+        sigma: f64,
+    },
+    /// Lap(0, 1/ε) against Lap(1, 1/ε).
+    Laplace {
+        /// Sensitivity over scale.
+        epsilon: f64,
+    },
+    /// The envelope of all ε-bounded-range pairs.
+    Exponential {
+        /// The mechanism's ε.
+        epsilon: f64,
+    },
+    /// Losses +ε and −ε with total probability `telling`, and 0: any ε-DP mechanism, or randomised response.
+    TwoLosses {
+        /// The loss.
+        epsilon: f64,
+        /// Probability of a loss other than 0.
+        telling: f64,
+    },
+    /// Noise ∝ e^(−|k|/t) on integers against itself shifted.
+    DiscreteLaplace {
+        /// Scale t.
+        scale: f64,
+        /// Shift.
+        sensitivity: u64,
+    },
+    /// Noise ∝ e^(−k²/2σ²) on integers against itself shifted.
+    DiscreteGaussian {
+        /// σ.
+        sigma: f64,
+        /// Shift.
+        sensitivity: u64,
+    },
+    /// The largest curve that ρ-zCDP allows.
+    Zcdp {
+        /// ρ.
+        rho: f64,
+    },
+}
+
+impl Pair {
+    /// Kind and parameters as integers: what makes two pairs the same.
+    fn key(self) -> (u8, u64, u64) {
+        match self {
+            Self::Mixture { q, z } => (0, q.to_bits(), z.to_bits()),
+            Self::TwoMixtures { q, z } => (1, q.to_bits(), z.to_bits()),
+            Self::Envelope { q, sigma } => (2, q.to_bits(), sigma.to_bits()),
+            Self::Laplace { epsilon } => (3, epsilon.to_bits(), 0),
+            Self::Exponential { epsilon } => (4, epsilon.to_bits(), 0),
+            Self::TwoLosses { epsilon, telling } => (5, epsilon.to_bits(), telling.to_bits()),
+            Self::DiscreteLaplace { scale, sensitivity } => (6, scale.to_bits(), sensitivity),
+            Self::DiscreteGaussian { sigma, sensitivity } => (7, sigma.to_bits(), sensitivity),
+            Self::Zcdp { rho } => (8, rho.to_bits(), 0),
+        }
+    }
+
+    /// A pair that costs at least as much, with its parameters rounded to `digits` binary digits.
+    pub fn coarser(self, digits: u32) -> Self {
+        let down = |x: f64| round_bits(x, digits, false);
+        let up = |x: f64| round_bits(x, digits, true);
+        match self {
+            Self::Mixture { q, z } => Self::Mixture {
+                q: up(q).min(1.0_f64.next_down()),
+                z: down(z),
+            },
+            Self::TwoMixtures { q, z } => Self::TwoMixtures {
+                q: up(q).min(1.0_f64.next_down()),
+                z: down(z),
+            },
+            Self::Envelope { q, sigma } => Self::Envelope {
+                q: up(q).min(1.0),
+                sigma: down(sigma),
+            },
+            Self::Laplace { epsilon } => Self::Laplace { epsilon: up(epsilon) },
+            Self::Exponential { epsilon } => Self::Exponential { epsilon: up(epsilon) },
+            // Any ε-DP pair is dominated by the one with all its mass telling.
+            Self::TwoLosses { epsilon, .. } => Self::TwoLosses {
+                epsilon: up(epsilon),
+                telling: 1.0,
+            },
+            Self::DiscreteLaplace { scale, sensitivity } => Self::TwoLosses {
+                epsilon: up(sensitivity as f64 / scale),
+                telling: 1.0,
+            },
+            Self::DiscreteGaussian { sigma, sensitivity } => {
+                let s = sensitivity as f64 / sigma;
+                Self::Zcdp { rho: up(0.5 * s * s) }
+            }
+            Self::Zcdp { rho } => Self::Zcdp { rho: up(rho) },
+        }
+    }
+
+    /// Whether the reversed pair has the same losses.
+    pub fn is_symmetric(self) -> bool {
+        !matches!(self, Self::Mixture { .. })
+    }
+}
+
+impl PartialEq for Pair {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+impl Eq for Pair {}
+impl PartialOrd for Pair {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Pair {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// A positive number with at most `digits` binary digits after the first, not above (or not below) the given one.
+fn round_bits(x: f64, digits: u32, up: bool) -> f64 {
+    let mask = (1u64 << (52 - digits)) - 1;
+    let down = f64::from_bits(x.to_bits() & !mask);
+    if up && down < x {
+        f64::from_bits((x.to_bits() & !mask) + mask + 1)
+    } else {
+        down
+    }
+}
+
+/// Masses at consecutive grid points: `mass[k]` at loss (start + k)·h.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// Index of the first grid point.
+    pub start: i64,
+    /// Mass of P at each.
+    pub mass: Vec<f64>,
+}
+
+/// A pair's loss on a grid. Masses and `infinite` add up to 1.
+#[derive(Clone, Debug)]
+pub struct Discrete {
+    /// The loss under P of the pair as given.
+    pub losses: Vec<Segment>,
+    /// P's mass at an infinite loss: what was cut off above.
+    pub infinite: f64,
+    /// The loss of the reversed pair, where it differs.
+    pub reversed: Option<Vec<Segment>>,
+}
+
+/// A grid of losses and the tail that may be cut off (to an infinite loss, so never lost).
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// Distance of grid points.
+    pub step: f64,
+    /// Most mass of one event that may go to an infinite loss.
+    pub tail: f64,
+}
+
+/// Largest number of atoms laid out one by one.
+const MOST_ATOMS: u64 = 400_000;
+
+/// Number of grid points that `pair` would take on the grid, roughly and never overflowing.
+pub fn extent(pair: Pair, grid: Grid) -> f64 {
+    let range = match pair {
+        Pair::Mixture { q, z } => top_loss(q, z, grid.tail) - (-q).ln_1p(),
+        Pair::TwoMixtures { q, z } => 2.0 * (top_loss(q, z, grid.tail) - (-q).ln_1p()),
+        Pair::Envelope { q, sigma } => 2.0 * top_loss(q, sigma, grid.tail),
+        Pair::Laplace { epsilon } | Pair::Exponential { epsilon } => 2.0 * epsilon,
+        Pair::TwoLosses { .. } => 6.0 * grid.step,
+        Pair::DiscreteLaplace { scale, sensitivity } => {
+            // Gaps below 64 points are filled.
+            (2.0 * sensitivity as f64 / scale).min(64.0 * sensitivity as f64 * grid.step)
+        }
+        Pair::DiscreteGaussian { sigma, sensitivity } => {
+            let s = sensitivity as f64 / sigma;
+            (s * (s + 2.0 * -normal_quantile(grid.tail.min(0.1)))).min(2000.0 * sigma * grid.step)
+        }
+        Pair::Zcdp { rho } => 2.0 * profile::zcdp_range(rho, grid.tail),
+    };
+    range / grid.step + 4.0
+}
+
+/// The pair's loss on the grid.
+pub fn discretise(pair: Pair, grid: Grid) -> Discrete {
+    match pair {
+        Pair::Mixture { q, z } => mixture(q, z, grid),
+        Pair::TwoMixtures { q, z } => two_mixtures(q, z, grid),
+        Pair::Envelope { q, sigma } => envelope(q, sigma, grid),
+        Pair::Laplace { epsilon } => laplace(epsilon, grid),
+        Pair::Exponential { epsilon } => exponential(epsilon, grid),
+        Pair::TwoLosses { epsilon, telling } => {
+            let up = telling / (1.0 + (-epsilon).exp());
+            atoms(
+                vec![(epsilon, up), (0.0, 1.0 - telling), (-epsilon, telling - up)],
+                0.0,
+                grid,
+            )
+        }
+        Pair::DiscreteLaplace { scale, sensitivity } => discrete_laplace(scale, sensitivity, grid),
+        Pair::DiscreteGaussian { sigma, sensitivity } => discrete_gaussian(sigma, sensitivity, grid),
+        Pair::Zcdp { rho } => profile::zcdp(rho, grid),
+    }
+}
+
+/// Loss ln((1−q) + q e^(u/z − 1/2z²)) of a mixture at the point beyond which P holds at most `tail`.
+fn top_loss(q: f64, z: f64, tail: f64) -> f64 {
+    crate::privacy::renyi::mixture_ln_ratio(q, z, top_point(q, z, tail)).max(0.0)
+}
+
+/// The point u (in units of z) beyond which (1−q) N(0,1) + q N(1/z, 1) holds at most `tail`.
+fn top_point(q: f64, z: f64, tail: f64) -> f64 {
+    let shifted = 1.0 / z - normal_quantile((0.5 * tail / q).min(0.5));
+    shifted.max(-normal_quantile((0.5 * tail).min(0.5)))
+}
+
+/// The point u at which a mixture's loss is l: the inverse of l = ln((1−q) + q e^(u/z − 1/2z²)).
+fn mixture_point(q: f64, z: f64, loss: f64) -> f64 {
+    let ln_exponential = if loss > 600.0 {
+        loss - q.ln()
+    } else {
+        let inside = loss.exp_m1() / q;
+        if inside <= -1.0 {
+            return f64::NEG_INFINITY;
+        }
+        inside.ln_1p()
+    };
+    z * ln_exponential + 0.5 / z
+}
+
+/// Φ kept as the smaller tail, so that differences are exact on both sides.
+#[derive(Clone, Copy)]
+struct Tail {
+    smaller: f64,
+    upper: bool,
+}
+
+impl Tail {
+    fn at(u: f64) -> Self {
+        Self {
+            smaller: normal_cdf(-u.abs()),
+            upper: u > 0.0,
+        }
+    }
+
+    /// Φ at `to` minus Φ here.
+    fn until(self, to: Self) -> f64 {
+        let mass = match (self.upper, to.upper) {
+            (false, false) => to.smaller - self.smaller,
+            (true, true) => self.smaller - to.smaller,
+            (false, true) => 1.0 - self.smaller - to.smaller,
+            (true, false) => 0.0,
+        };
+        mass.max(0.0)
+    }
+
+    /// 1 − Φ.
+    fn above(self) -> f64 {
+        if self.upper {
+            self.smaller
+        } else {
+            1.0 - self.smaller
+        }
+    }
+}
+
+/// Splits masses p of P and q of Q lying between losses l and l + h: (lower, upper) as in the file's head.
+/// `excess` is p − q e^l, given apart because it cancels.
+fn split(p: f64, excess: f64, step: f64) -> (f64, f64) {
+    let upper = (excess / -(-step).exp_m1()).clamp(0.0, p);
+    (p - upper, upper)
+}
+
+fn mixture(q: f64, z: f64, grid: Grid) -> Discrete {
+    let h = grid.step;
+    let first = ((-q).ln_1p() / h).floor() as i64;
+    let last = ((top_loss(q, z, grid.tail) / h).ceil() as i64).max(first + 1);
+    let mut mass = vec![0.0; (last - first + 1) as usize];
+    let shift = 1.0 / z;
+    let (mut plain, mut moved) = (Tail::at(f64::NEG_INFINITY), Tail::at(f64::NEG_INFINITY));
+    for index in first..last {
+        let u = mixture_point(q, z, (index + 1) as f64 * h);
+        let (next_plain, next_moved) = (Tail::at(u), Tail::at(u - shift));
+        let (a, b) = (plain.until(next_plain), moved.until(next_moved));
+        (plain, moved) = (next_plain, next_moved);
+        let p = (1.0 - q) * a + q * b;
+        let loss = index as f64 * h;
+        // p − a e^l with p = (1−q) a + q b; beyond 600 everything goes up, which is only more pessimistic.
+        let excess = if loss > 600.0 {
+            p
+        } else {
+            q * b - a * (q + loss.exp_m1())
+        };
+        let (lower, upper) = split(p, excess, h);
+        let at = (index - first) as usize;
+        mass[at] += lower;
+        mass[at + 1] += upper;
+    }
+    let infinite = (1.0 - q) * plain.above() + q * moved.above();
+    // Under the reversed pair the same grid points hold Q's masses, e^(−l) of P's, at the negative losses. What lay
+    // beyond the top is its lowest loss, moved up to the last grid point.
+    let mut reversed: Vec<f64> = mass
+        .iter()
+        .enumerate()
+        .map(|(k, p)| p * (-((first + k as i64) as f64) * h).exp())
+        .rev()
+        .collect();
+    reversed[0] += plain.above();
+    Discrete {
+        losses: vec![Segment { start: first, mass }],
+        infinite,
+        reversed: Some(vec![Segment {
+            start: -last,
+            mass: reversed,
+        }]),
+    }
+}
+
+/// A symmetric pair from its masses at losses ≥ 0: `cell(l, k)` gives p, p − q e^l between grid points k and k + 1.
+/// Under a symmetric pair the mass at −l is e^(−l) times that at l.
+struct Half {
+    grid: Grid,
+    mass: Vec<f64>,
+}
+
+impl Half {
+    fn new(grid: Grid, last: usize) -> Self {
+        Self {
+            grid,
+            mass: vec![0.0; last + 2],
+        }
+    }
+
+    fn put(&mut self, cell: usize, p: f64, excess: f64) {
+        let (lower, upper) = split(p, excess, self.grid.step);
+        self.mass[cell] += lower;
+        self.mass[cell + 1] += upper;
+    }
+
+    /// Mirrors; `at_zero` is an atom without loss, `infinite` P's mass above, `below` Q's mass there.
+    fn finish(self, at_zero: f64, infinite: f64, below: f64) -> Discrete {
+        let h = self.grid.step;
+        let last = self.mass.len() - 1;
+        let mut mass = vec![0.0; 2 * last + 1];
+        for (k, p) in self.mass.iter().enumerate() {
+            mass[last + k] += p;
+            mass[last - k] += p * (-(k as f64) * h).exp();
+        }
+        mass[last] += at_zero;
+        mass[0] += below;
+        Discrete {
+            losses: vec![Segment {
+                start: -(last as i64),
+                mass,
+            }],
+            infinite,
+            reversed: None,
+        }
+    }
+}
+
+/// Replace one under Poisson sampling. With y = e^(u/z) and c = 1/2z² the loss l is at the positive root of
+/// q e^(−c) y² − (1−q)(e^l − 1) y − q e^(l−c) = 0; symmetric under u → −u.
+fn two_mixtures(q: f64, z: f64, grid: Grid) -> Discrete {
+    let h = grid.step;
+    let shift = 1.0 / z;
+    let c = 0.5 * shift * shift;
+    let u_top = top_point(q, z, grid.tail);
+    let ratio = crate::privacy::renyi::mixture_ln_ratio;
+    let last = (((ratio(q, z, u_top) - ratio(q, z, -u_top)) / h).ceil() as usize).max(1);
+    let point = |loss: f64| {
+        if loss > 600.0 {
+            // (1−q) e^l outweighs the root's other term, or y = (1−q) e^(l+c) / q.
+            return z * (loss + c + ((1.0 - q) / q).ln()).max(0.5 * loss);
+        }
+        let b = (1.0 - q) * loss.exp_m1();
+        let root = b + (b * b + 4.0 * q * q * (loss - 2.0 * c).exp()).sqrt();
+        // Where e^(l−2c) underflows and b = 0 (l = 0), y is 1.
+        if root > 0.0 {
+            z * (c + (root / (2.0 * q)).ln()).max(0.0)
+        } else {
+            0.0
+        }
+    };
+    let mut half = Half::new(grid, last - 1);
+    let tails = |u: f64| (Tail::at(u), Tail::at(u - shift), Tail::at(u + shift));
+    let (mut plain, mut up, mut down) = tails(0.0);
+    for cell in 0..last {
+        let (next_plain, next_up, next_down) = tails(point((cell + 1) as f64 * h));
+        let (a, b, d) = (plain.until(next_plain), up.until(next_up), down.until(next_down));
+        (plain, up, down) = (next_plain, next_up, next_down);
+        let p = (1.0 - q) * a + q * b;
+        let loss = cell as f64 * h;
+        let excess = if loss > 600.0 {
+            p
+        } else {
+            q * (b - d * loss.exp()) - (1.0 - q) * a * loss.exp_m1()
+        };
+        half.put(cell, p, excess);
+    }
+    let infinite = (1.0 - q) * plain.above() + q * up.above();
+    half.finish(0.0, infinite, (1.0 - q) * plain.above() + q * down.above())
+}
+
+/// δ(ε) = max(H((1−q)Q+qP ‖ Q), H(P ‖ (1−q)P+qQ)), P = N(1, σ²), Q = N(0, σ²). The two are each other's reverse and
+/// meet at ε = 0, the first being the larger above. So above 0 the losses are those of the mixture, below they
+/// mirror it, and the rest, 1 − P(l>0) − Q(l>0) = (1−q)(1 − 2Φ(−1/2σ)), is an atom at 0.
+fn envelope(q: f64, sigma: f64, grid: Grid) -> Discrete {
+    let h = grid.step;
+    let last = ((top_loss(q, sigma, grid.tail) / h).ceil() as usize).max(1);
+    let shift = 1.0 / sigma;
+    let mut half = Half::new(grid, last - 1);
+    let start = 0.5 * shift;
+    let (mut plain, mut moved) = (Tail::at(start), Tail::at(start - shift));
+    for cell in 0..last {
+        let u = mixture_point(q, sigma, (cell + 1) as f64 * h);
+        let (next_plain, next_moved) = (Tail::at(u), Tail::at(u - shift));
+        let (a, b) = (plain.until(next_plain), moved.until(next_moved));
+        (plain, moved) = (next_plain, next_moved);
+        let p = (1.0 - q) * a + q * b;
+        let loss = cell as f64 * h;
+        let excess = if loss > 600.0 {
+            p
+        } else {
+            q * b - a * (q + loss.exp_m1())
+        };
+        half.put(cell, p, excess);
+    }
+    let at_zero = (1.0 - q) * (1.0 - 2.0 * normal_cdf(-start));
+    let infinite = (1.0 - q) * plain.above() + q * moved.above();
+    half.finish(at_zero, infinite, plain.above())
+}
+
+/// Losses between −ε and ε with density factor·e^(l/2), as for Laplace noise (with atoms) and bounded range.
+fn between(epsilon: f64, factor: f64, grid: Grid) -> Half {
+    let h = grid.step;
+    let cells = ((epsilon / h).ceil() as usize).max(1);
+    let mut half = Half::new(grid, cells - 1);
+    for cell in 0..cells {
+        let low = cell as f64 * h;
+        let width = (epsilon - low).clamp(0.0, h);
+        // factor is that at the top, l = ε, so that nothing overflows.
+        let p = factor * 2.0 * (0.5 * (low - epsilon)).exp() * (0.5 * width).exp_m1();
+        // q e^l = ∫ e^(l−t) e^(t/2) dt from l = p e^(−width/2): the two differ by 1 − e^(−width/2).
+        half.put(cell, p, p * -(-0.5 * width).exp_m1());
+    }
+    half
+}
+
+/// Loss (1 − 2x)/b between, x ~ Lap(0, b): density ¼·e^((l−ε)/2), atoms ½ at ε and ½e^(−ε) at −ε.
+fn laplace(epsilon: f64, grid: Grid) -> Discrete {
+    let mut half = between(epsilon, 0.25, grid);
+    let cell = half.mass.len() - 2;
+    let offset = (epsilon - cell as f64 * grid.step).clamp(0.0, grid.step);
+    half.put(cell, 0.5, 0.5 * -(-offset).exp_m1());
+    half.finish(0.0, 0.0, 0.0)
+}
+
+/// The largest curve of all pairs with losses t − ε and t (0 ≤ t ≤ ε), which is what an ε-bounded-range mechanism
+/// allows (Dong, Durfee, Rogers 2020): δ(x) = (1 − e^((x−ε)/2))² / (1 − e^(−ε)) at t = (ε + x)/2. Its second
+/// derivative in e^x gives P's loss the density e^((l−ε)/2) / (2(1 − e^(−ε))), and no atoms.
+fn exponential(epsilon: f64, grid: Grid) -> Discrete {
+    between(epsilon, 0.5 / -(-epsilon).exp_m1(), grid).finish(0.0, 0.0, 0.0)
+}
+
+fn discrete_laplace(scale: f64, sensitivity: u64, grid: Grid) -> Discrete {
+    let epsilon = sensitivity as f64 / scale;
+    if sensitivity > MOST_ATOMS {
+        // Any ε-DP mechanism is dominated by the two-point pair.
+        return discretise(
+            Pair::TwoLosses {
+                epsilon,
+                telling: 1.0,
+            },
+            grid,
+        );
+    }
+    let r = (-1.0 / scale).exp();
+    let each = -(-1.0 / scale).exp_m1() / (1.0 + r);
+    let mut list = vec![
+        (epsilon, 1.0 / (1.0 + r)),
+        (-epsilon, (-epsilon).exp() / (1.0 + r)),
+    ];
+    for k in 1..sensitivity {
+        list.push((
+            (sensitivity as f64 - 2.0 * k as f64) / scale,
+            each * (-(k as f64) / scale).exp(),
+        ));
+    }
+    atoms(list, 0.0, grid)
+}
+
+/// Loss (s² − 2ks)/2σ² at k, P(k) ∝ e^(−k²/2σ²). The tails beyond K hold at most 2·Σ_{k>K}, bounded by
+/// ∫_K^∞; the upper one goes to an infinite loss, the lower one up to −K's.
+fn discrete_gaussian(sigma: f64, sensitivity: u64, grid: Grid) -> Discrete {
+    let s = sensitivity as f64;
+    let reach = (sigma * -normal_quantile((0.1 * grid.tail).min(0.1))).ceil() + 1.0;
+    if 2.0 * reach > MOST_ATOMS as f64 {
+        // s²/2σ²-zCDP (Canonne, Kamath, Steinke 2020, Thm 4).
+        return profile::zcdp(0.5 * (s / sigma) * (s / sigma), grid);
+    }
+    let weight = |k: f64| (-0.5 * (k / sigma) * (k / sigma)).exp();
+    let reach = reach as i64;
+    let beyond = sigma * (2.0 * std::f64::consts::PI).sqrt() * normal_cdf(-(reach as f64) / sigma);
+    let total: f64 = 1.0 + 2.0 * (1..=reach).map(|k| weight(k as f64)).sum::<f64>();
+    let loss = |k: f64| 0.5 * (s / sigma) * ((s - 2.0 * k) / sigma);
+    let mut list: Vec<(f64, f64)> = (-reach..=reach)
+        .map(|k| (loss(k as f64), weight(k as f64) / total))
+        .collect();
+    list.push((loss(reach as f64), beyond / total));
+    atoms(list, beyond / total, grid)
+}
+
+/// Atoms (loss, P's mass), each split between its two grid points.
+fn atoms(mut list: Vec<(f64, f64)>, infinite: f64, grid: Grid) -> Discrete {
+    let h = grid.step;
+    list.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut losses: Vec<Segment> = Vec::new();
+    for (loss, p) in list {
+        let index = (loss / h).floor();
+        let offset = (loss - index * h).clamp(0.0, h);
+        let (lower, upper) = split(p, p * -(-offset).exp_m1(), h);
+        let index = index as i64;
+        match losses.last_mut() {
+            // Sorted, so an atom lies in or near the last segment; small gaps are filled with zeros.
+            Some(segment) if index - segment.start <= segment.mass.len() as i64 + 64 => {
+                let at = (index - segment.start) as usize;
+                if segment.mass.len() < at + 2 {
+                    segment.mass.resize(at + 2, 0.0);
+                }
+                segment.mass[at] += lower;
+                segment.mass[at + 1] += upper;
+            }
+            _ => losses.push(Segment {
+                start: index,
+                mass: vec![lower, upper],
+            }),
+        }
+    }
+    Discrete {
+        losses,
+        infinite,
+        reversed: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pair: Pair, step: f64) {
+        let grid = Grid { step, tail: 1e-14 };
+        let discrete = discretise(pair, grid);
+        let sides = std::iter::once((&discrete.losses, discrete.infinite))
+            .chain(discrete.reversed.as_ref().map(|reversed| (reversed, 0.0)));
+        for (segments, infinite) in sides {
+            let points: Vec<(f64, f64)> = segments
+                .iter()
+                .flat_map(|s| {
+                    s.mass
+                        .iter()
+                        .enumerate()
+                        .map(|(k, &p)| ((s.start + k as i64) as f64 * step, p))
+                })
+                .collect();
+            assert!(points.iter().all(|point| point.1 >= 0.0), "{pair:?}");
+            let p: f64 = points.iter().map(|point| point.1).sum();
+            assert!(
+                (p + infinite - 1.0).abs() < 1e-11,
+                "{pair:?}: P holds {p} + {infinite}"
+            );
+            // E_P[e^(−L)] is Q's mass where P has any: 1 but for the tails.
+            let q: f64 = points.iter().map(|point| point.1 * (-point.0).exp()).sum();
+            assert!((q - 1.0).abs() < 1e-9, "{pair:?}: Q holds {q}");
+        }
+        let size: usize = discrete.losses.iter().map(|segment| segment.mass.len()).sum();
+        assert!(
+            size as f64 <= 1.1 * extent(pair, grid) + 200.0,
+            "{pair:?}: {size} > {}",
+            extent(pair, grid)
+        );
+    }
+
+    #[test]
+    fn both_masses_stay_whole() {
+        for step in [1e-3, 0.07] {
+            for (q, z) in [(0.01, 1.0), (0.5, 0.3), (0.001, 10.0), (0.9, 2.0)] {
+                check(Pair::Mixture { q, z }, step);
+                check(Pair::TwoMixtures { q, z }, step);
+                check(Pair::Envelope { q, sigma: z }, step);
+            }
+            check(Pair::Envelope { q: 1.0, sigma: 0.7 }, step);
+            check(Pair::Laplace { epsilon: 0.5 }, step);
+            check(Pair::Exponential { epsilon: 1.3 }, step);
+            check(
+                Pair::TwoLosses {
+                    epsilon: 2.0,
+                    telling: 0.3,
+                },
+                step,
+            );
+            check(
+                Pair::DiscreteLaplace {
+                    scale: 2.0,
+                    sensitivity: 1,
+                },
+                step,
+            );
+            check(
+                Pair::DiscreteLaplace {
+                    scale: 30.0,
+                    sensitivity: 100,
+                },
+                step,
+            );
+            check(
+                Pair::DiscreteGaussian {
+                    sigma: 2.0,
+                    sensitivity: 3,
+                },
+                step,
+            );
+            check(Pair::Zcdp { rho: 0.1 }, step);
+        }
+    }
+}
