@@ -88,7 +88,11 @@ pub fn run(file: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
         .with_min_inner_size(LEAST)
         .with_icon(icon())
         .with_drag_and_drop(true);
-    let options = eframe::NativeOptions { viewport, system_font_fallback: false, ..Default::default() };
+    let options = eframe::NativeOptions {
+        viewport,
+        system_font_fallback: false,
+        ..Default::default()
+    };
     eframe::run_native(
         "pointillist",
         options,
@@ -118,7 +122,11 @@ fn icon() -> egui::IconData {
             rgba.extend([color.r(), color.g(), color.b(), (cover * 255.0) as u8]);
         }
     }
-    egui::IconData { rgba, width: SIDE, height: SIDE }
+    egui::IconData {
+        rgba,
+        width: SIDE,
+        height: SIDE,
+    }
 }
 
 #[cfg(test)]

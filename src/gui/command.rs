@@ -72,11 +72,19 @@ pub struct Described {
 }
 
 const fn described(action: Action, key: &'static str) -> Described {
-    Described { action, key, shortcut: None }
+    Described {
+        action,
+        key,
+        shortcut: None,
+    }
 }
 
 const fn keyed(action: Action, key: &'static str, shortcut: Key) -> Described {
-    Described { action, key, shortcut: Some(KeyboardShortcut::new(Modifiers::COMMAND, shortcut)) }
+    Described {
+        action,
+        key,
+        shortcut: Some(KeyboardShortcut::new(Modifiers::COMMAND, shortcut)),
+    }
 }
 
 /// Every action.
@@ -107,7 +115,10 @@ impl Action {
     /// The action's entry in the table.
     pub fn described(self) -> &'static Described {
         // The table names every action (see the test), so the first entry is never taken for another.
-        TABLE.iter().find(|entry| entry.action == self).unwrap_or(&TABLE[0])
+        TABLE
+            .iter()
+            .find(|entry| entry.action == self)
+            .unwrap_or(&TABLE[0])
     }
 }
 
@@ -121,7 +132,10 @@ mod tests {
     fn every_action_stands_in_the_table_once_with_its_texts() {
         let texts = [Texts::new(Language::English), Texts::new(Language::Chinese)];
         for entry in TABLE {
-            assert_eq!(TABLE.iter().filter(|other| other.action == entry.action).count(), 1);
+            assert_eq!(
+                TABLE.iter().filter(|other| other.action == entry.action).count(),
+                1
+            );
             assert_eq!(TABLE.iter().filter(|other| other.key == entry.key).count(), 1);
             for texts in &texts {
                 assert!(texts.has(entry.key), "{}", entry.key);

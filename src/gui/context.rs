@@ -69,12 +69,22 @@ impl Cx<'_> {
         self.action_button(ui, action, blocked, true)
     }
 
-    fn action_button(&mut self, ui: &mut Ui, action: Action, blocked: Option<&str>, accent: bool) -> Response {
+    fn action_button(
+        &mut self,
+        ui: &mut Ui,
+        action: Action,
+        blocked: Option<&str>,
+        accent: bool,
+    ) -> Response {
         let described = action.described();
         let label = self.texts.get(described.key);
         let response = ui
             .add_enabled_ui(blocked.is_none(), |ui| {
-                if accent { widgets::accent_button(ui, self.palette, label) } else { ui.button(label) }
+                if accent {
+                    widgets::accent_button(ui, self.palette, label)
+                } else {
+                    ui.button(label)
+                }
             })
             .inner;
         let response = match blocked {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::Context;
 
 /// After this long without an answer the button works again; the dialog may stay open, its answer is dropped.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 /// An empty answer that comes this fast was not given by a person: the system has no dialog to show.
 const TOO_FAST: Duration = Duration::from_millis(600);
 
@@ -64,14 +64,20 @@ impl Dialogs {
         let (send, answer) = channel();
         let ctx = ctx.clone();
         let start = start.map(Path::to_path_buf);
-        let spawned = thread::Builder::new().name("file dialog".to_owned()).spawn(move || {
-            let chosen = show(purpose, words, start.as_deref());
-            // The window may be gone by now.
-            let _ = send.send(chosen);
-            ctx.request_repaint();
-        });
+        let spawned = thread::Builder::new()
+            .name("file dialog".to_owned())
+            .spawn(move || {
+                let chosen = show(purpose, words, start.as_deref());
+                // The window may be gone by now.
+                let _ = send.send(chosen);
+                ctx.request_repaint();
+            });
         if spawned.is_ok() {
-            self.waiting = Some(Waiting { purpose, since: Instant::now(), answer });
+            self.waiting = Some(Waiting {
+                purpose,
+                since: Instant::now(),
+                answer,
+            });
         }
     }
 
@@ -104,10 +110,19 @@ fn show(purpose: Purpose, words: Words, start: Option<&Path>) -> Option<PathBuf>
         dialog = dialog.set_directory(folder);
     }
     match purpose {
-        Purpose::Open => dialog.add_filter(words.tables, &["csv", "tsv", "txt", "parquet", "pq"]).pick_file(),
+        Purpose::Open => dialog
+            .add_filter(words.tables, &["csv", "tsv", "txt", "parquet", "pq"])
+            .pick_file(),
         Purpose::Target => {
-            let name = start.and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or("synthetic.csv");
-            dialog.set_file_name(name).add_filter("CSV", &["csv"]).add_filter("Parquet", &["parquet"]).save_file()
+            let name = start
+                .and_then(Path::file_name)
+                .and_then(|name| name.to_str())
+                .unwrap_or("synthetic.csv");
+            dialog
+                .set_file_name(name)
+                .add_filter("CSV", &["csv"])
+                .add_filter("Parquet", &["parquet"])
+                .save_file()
         }
     }
 }

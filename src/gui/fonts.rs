@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{Context, FontData, FontDefinitions, FontFamily, FontTweak, epaint::text::VariationCoords};
+use eframe::egui::{
+    Context, FontData, FontDefinitions, FontFamily, FontTweak, epaint::text::VariationCoords,
+};
 
 const INTER: &[u8] = include_bytes!("../../assets/fonts/Inter-Tabular.ttf");
 const NOTO_REGULAR: &[u8] = include_bytes!("../../assets/fonts/NotoSansSC-Regular.otf");
@@ -33,9 +35,15 @@ pub fn definitions() -> FontDefinitions {
     add("noto", NOTO_REGULAR, FontTweak::default());
     add("noto-semibold", NOTO_SEMIBOLD, FontTweak::default());
     let family = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-    fonts.families.insert(FontFamily::Proportional, family(&["inter", "noto"]));
-    fonts.families.insert(FontFamily::Monospace, family(&["inter", "noto"]));
-    fonts.families.insert(semibold(), family(&["inter-semibold", "noto-semibold", "noto"]));
+    fonts
+        .families
+        .insert(FontFamily::Proportional, family(&["inter", "noto"]));
+    fonts
+        .families
+        .insert(FontFamily::Monospace, family(&["inter", "noto"]));
+    fonts
+        .families
+        .insert(semibold(), family(&["inter-semibold", "noto-semibold", "noto"]));
     fonts
 }
 

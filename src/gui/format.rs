@@ -23,7 +23,13 @@ pub fn significant(value: f64, digits: usize) -> String {
         return "0".to_owned();
     }
     if !value.is_finite() {
-        return if value.is_nan() { "—".to_owned() } else if value > 0.0 { "∞".to_owned() } else { "−∞".to_owned() };
+        return if value.is_nan() {
+            "—".to_owned()
+        } else if value > 0.0 {
+            "∞".to_owned()
+        } else {
+            "−∞".to_owned()
+        };
     }
     let magnitude = value.abs().log10().floor() as i32;
     if !(-4..7).contains(&magnitude) {
@@ -60,12 +66,22 @@ fn minus(text: String) -> String {
 
 /// ε: two decimals from 0.1 on, three significant digits below.
 pub fn epsilon(value: f64) -> String {
-    if value >= 0.1 && value < 1e6 { format!("{value:.2}") } else { significant(value, 3) }
+    if (0.1..1e6).contains(&value) {
+        format!("{value:.2}")
+    } else {
+        significant(value, 3)
+    }
 }
 
 /// δ as a power of ten.
 pub fn delta(value: f64) -> String {
-    if value == 0.0 { "0".to_owned() } else if value < 0.01 { scientific(value) } else { significant(value, 3) }
+    if value == 0.0 {
+        "0".to_owned()
+    } else if value < 0.01 {
+        scientific(value)
+    } else {
+        significant(value, 3)
+    }
 }
 
 /// A share of one as a percentage: `38 %`; small shares keep a digit.
@@ -85,7 +101,11 @@ pub fn percent(share: f64) -> String {
 pub fn duration(seconds: f64) -> String {
     let total = seconds.max(0.0).round() as u64;
     let (hours, minutes, rest) = (total / 3600, total / 60 % 60, total % 60);
-    if hours > 0 { format!("{hours}:{minutes:02}:{rest:02}") } else { format!("{minutes}:{rest:02}") }
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{rest:02}")
+    } else {
+        format!("{minutes}:{rest:02}")
+    }
 }
 
 /// A size in bytes.
@@ -97,14 +117,25 @@ pub fn bytes(value: u64) -> String {
         size /= 1000.0;
         unit += 1;
     }
-    if unit == 0 { format!("{value}{NARROW}B") } else { format!("{size:.1}{NARROW}{}", units[unit]) }
+    if unit == 0 {
+        format!("{value}{NARROW}B")
+    } else {
+        format!("{size:.1}{NARROW}{}", units[unit])
+    }
 }
 
 /// Reads a number as a person types it: a comma between thousands, a power of ten, a typographic minus.
 pub fn parse(text: &str) -> Option<f64> {
-    let clean: String =
-        text.trim().chars().filter(|c| !matches!(c, ',' | ' ' | '\u{202f}' | '\u{a0}')).collect();
-    clean.replace('−', "-").parse::<f64>().ok().filter(|value| value.is_finite())
+    let clean: String = text
+        .trim()
+        .chars()
+        .filter(|c| !matches!(c, ',' | ' ' | '\u{202f}' | '\u{a0}'))
+        .collect();
+    clean
+        .replace('−', "-")
+        .parse::<f64>()
+        .ok()
+        .filter(|value| value.is_finite())
 }
 
 #[cfg(test)]

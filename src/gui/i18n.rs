@@ -84,7 +84,12 @@ impl Texts {
                 plain.insert(key, text);
             }
         }
-        Self { language, plain, bundle, missing: RefCell::default() }
+        Self {
+            language,
+            plain,
+            bundle,
+            missing: RefCell::default(),
+        }
     }
 
     /// The language of these texts.
@@ -116,7 +121,10 @@ impl Texts {
         };
         let arguments: FluentArgs<'_> = variables.into_iter().collect();
         let mut errors = Vec::new();
-        let text = self.bundle.format_pattern(pattern, Some(&arguments), &mut errors).into_owned();
+        let text = self
+            .bundle
+            .format_pattern(pattern, Some(&arguments), &mut errors)
+            .into_owned();
         if !errors.is_empty() {
             self.note(key);
         }
@@ -139,7 +147,9 @@ fn message_keys(source: &str) -> impl Iterator<Item = String> + '_ {
         let (key, _) = line.split_once('=')?;
         let key = key.trim_end();
         let is_key = key.starts_with(|c: char| c.is_ascii_lowercase())
-            && key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+            && key
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
         is_key.then(|| key.to_owned())
     })
 }
@@ -164,7 +174,10 @@ mod tests {
                 rest = rest[at..].trim_start_matches(['{', ' ', '$']);
                 let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'));
                 let name = rest[..end.unwrap_or(rest.len())].to_owned();
-                found.get_mut(&current).expect("a variable stands inside a message").insert(name);
+                found
+                    .get_mut(&current)
+                    .expect("a variable stands inside a message")
+                    .insert(name);
             }
         }
         found

@@ -82,7 +82,11 @@ impl Messages {
     /// Takes a message in.
     pub fn add(&mut self, news: News) {
         let weight = weight(&news);
-        let stay = if weight == Weight::Problem { PROBLEM_TOAST } else { TOAST };
+        let stay = if weight == Weight::Problem {
+            PROBLEM_TOAST
+        } else {
+            TOAST
+        };
         if self.messages.len() >= KEPT {
             self.messages.remove(0);
         }
@@ -109,7 +113,10 @@ impl Messages {
     pub fn latest(&self, cx: &Cx<'_>) -> Option<(String, Weight)> {
         let message = self.messages.last()?;
         let told = tell(cx, &message.news);
-        Some((format!("{} {}", message.time.format("%H:%M"), told.title), message.weight))
+        Some((
+            format!("{} {}", message.time.format("%H:%M"), told.title),
+            message.weight,
+        ))
     }
 
     /// Draws the toasts over everything, in the lower right corner above the job strip.
@@ -118,12 +125,17 @@ impl Messages {
             return;
         }
         let now = Instant::now();
-        let live: Vec<usize> =
-            (0..self.messages.len()).rev().filter(|&at| self.messages[at].shown_until > now).take(TOASTS).collect();
-        let Some(next) = live.iter().map(|&at| self.messages[at].shown_until).min() else { return };
+        let live: Vec<usize> = (0..self.messages.len())
+            .rev()
+            .filter(|&at| self.messages[at].shown_until > now)
+            .take(TOASTS)
+            .collect();
+        let Some(next) = live.iter().map(|&at| self.messages[at].shown_until).min() else {
+            return;
+        };
         // One repaint when the first of them goes; none in between.
         ctx.request_repaint_after(next.saturating_duration_since(now) + Duration::from_millis(10));
-        egui::Area::new(Id::new("toasts"))
+        egui::Area::new(Id::unique("toasts"))
             .order(Order::Foreground)
             .anchor(Align2::RIGHT_BOTTOM, vec2(-2.0 * STEP, -above - STEP))
             .show(ctx, |ui| {
@@ -151,11 +163,14 @@ impl Messages {
         if self.messages.is_empty() {
             ui.label(cx.palette.caption(cx.texts.get("log-empty")));
         }
-        egui::ScrollArea::vertical().id_salt("log").auto_shrink(false).show(ui, |ui| {
-            for (at, message) in self.messages.iter_mut().enumerate().rev() {
-                ui.push_id(at, |ui| log_line(ui, cx, message));
-            }
-        });
+        egui::ScrollArea::vertical()
+            .id_salt("log")
+            .auto_shrink(false)
+            .show(ui, |ui| {
+                for (at, message) in self.messages.iter_mut().enumerate().rev() {
+                    ui.push_id(at, |ui| log_line(ui, cx, message));
+                }
+            });
     }
 }
 
@@ -169,28 +184,31 @@ fn color(cx: &Cx<'_>, weight: Weight) -> Color32 {
 
 fn toast(ui: &mut Ui, cx: &Cx<'_>, message: &Message) -> bool {
     let told = tell(cx, &message.news);
-    let frame = cx.palette.card().stroke(egui::Stroke::new(1.0, color(cx, message.weight)));
+    let frame = cx
+        .palette
+        .card()
+        .stroke(egui::Stroke::new(1.0, color(cx, message.weight)));
     let response = frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 4.0;
-        let closed = ui
-            .horizontal_top(|ui| {
-                widgets::dot(ui, color(cx, message.weight));
-                let text_width = ui.available_width() - 36.0;
-                ui.vertical(|ui| {
-                    ui.set_width(text_width);
-                    ui.add(egui::Label::new(cx.palette.strong(&told.title)).wrap());
-                    if !told.body.is_empty() {
-                        ui.add(egui::Label::new(&told.body).wrap());
-                    }
-                });
-                widgets::icon_button(ui, Icon::Close, cx.texts.get("toast-close")).clicked()
-            })
-            .inner;
-        closed
+        ui.horizontal_top(|ui| {
+            widgets::dot(ui, color(cx, message.weight));
+            let text_width = ui.available_width() - 36.0;
+            ui.vertical(|ui| {
+                ui.set_width(text_width);
+                ui.add(egui::Label::new(cx.palette.strong(&told.title)).wrap());
+                if !told.body.is_empty() {
+                    ui.add(egui::Label::new(&told.body).wrap());
+                }
+            });
+            widgets::icon_button(ui, Icon::Close, cx.texts.get("toast-close")).clicked()
+        })
+        .inner
     });
     // Screen readers say a toast when it appears.
-    ui.ctx().accesskit_node_builder(response.response.id, |node| node.set_live(accesskit::Live::Polite));
+    ui.ctx().accesskit_node_builder(response.response.id, |node| {
+        node.set_live(accesskit::Live::Polite);
+    });
     response.inner
 }
 
@@ -206,15 +224,27 @@ fn log_line(ui: &mut Ui, cx: &Cx<'_>, message: &mut Message) {
             } else {
                 RichText::new(format!("{} — {}", told.title, told.body))
             };
-            ui.add(egui::Label::new(line.color(cx.palette.text)).wrap().selectable(true));
+            ui.add(
+                egui::Label::new(line.color(cx.palette.text))
+                    .wrap()
+                    .selectable(true),
+            );
             if !told.causes.is_empty() {
-                let key = if message.unfolded { "causes-hide" } else { "causes-show" };
+                let key = if message.unfolded {
+                    "causes-hide"
+                } else {
+                    "causes-show"
+                };
                 if widgets::quiet_button(ui, cx.palette, cx.texts.get(key)).clicked() {
                     message.unfolded = !message.unfolded;
                 }
                 if message.unfolded {
                     for cause in &told.causes {
-                        ui.add(egui::Label::new(RichText::new(cause).size(SMALL)).wrap().selectable(true));
+                        ui.add(
+                            egui::Label::new(RichText::new(cause).size(SMALL))
+                                .wrap()
+                                .selectable(true),
+                        );
                     }
                 }
             }
@@ -257,20 +287,23 @@ fn problem(cx: &Cx<'_>, problem: &Problem) -> Told {
 }
 
 /// Why a run ended, in the window's language.
-pub fn stop_reason(cx: &Cx<'_>, reason: StopReason) -> &str {
+pub fn stop_reason<'a>(cx: &Cx<'a>, reason: StopReason) -> &'a str {
     let texts = cx.texts;
     match reason {
         StopReason::Planned => texts.get("stopped-planned"),
         StopReason::ByPerson => texts.get("stopped-by-person"),
         StopReason::BudgetReached => texts.get("stopped-budget"),
-        StopReason::Failed => texts.get("stopped-failed"),
     }
 }
 
 /// Puts a message into the window's language.
 pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
     let t = cx.texts;
-    let plain = |title: String, body: String| Told { title, body, causes: Vec::new() };
+    let plain = |title: String, body: String| Told {
+        title,
+        body,
+        causes: Vec::new(),
+    };
     let event = match news {
         News::Note(note) => {
             let (title, body) = match note {
@@ -284,7 +317,13 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
     };
     match event {
         EngineEvent::Opened { name, rows } => plain(
-            t.with("event-opened", [("name", name.as_str().into()), ("rows", format::count(*rows as u64).into())]),
+            t.with(
+                "event-opened",
+                [
+                    ("name", name.as_str().into()),
+                    ("rows", format::count(*rows as u64).into()),
+                ],
+            ),
             String::new(),
         ),
         EngineEvent::LoadCancelled => plain(t.get("event-load-cancelled").to_owned(), String::new()),
@@ -301,17 +340,22 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
         EngineEvent::Warning { area, message, .. } => {
             plain(t.get(area_key(*area)).to_owned(), message.clone())
         }
-        EngineEvent::Finished { reason, .. } => {
-            plain(t.get("event-finished").to_owned(), stop_reason(cx, *reason).to_owned())
-        }
+        EngineEvent::Finished { reason, .. } => plain(
+            t.get("event-finished").to_owned(),
+            stop_reason(cx, *reason).to_owned(),
+        ),
         EngineEvent::RunFailed { problem: failed, .. } | EngineEvent::Failed(failed) => problem(cx, failed),
         EngineEvent::Exported(exported) => plain(
-            t.with("event-exported", [("rows", format::count(exported.written.rows as u64).into())]),
+            t.with(
+                "event-exported",
+                [("rows", format::count(exported.written.rows as u64).into())],
+            ),
             exported.table.display().to_string(),
         ),
         EngineEvent::ExportCancelled => plain(t.get("event-export-cancelled").to_owned(), String::new()),
-        EngineEvent::TargetExists(path) => {
-            plain(t.get("event-target-exists").to_owned(), path.display().to_string())
-        }
+        EngineEvent::TargetExists(path) => plain(
+            t.get("event-target-exists").to_owned(),
+            path.display().to_string(),
+        ),
     }
 }

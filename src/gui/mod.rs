@@ -12,6 +12,7 @@ mod dialogs;
 pub mod fonts;
 mod format;
 pub mod i18n;
+mod jobs;
 mod messages;
 mod pages;
 mod plot;

@@ -1,8 +1,13 @@
 //! Line plots in the window's own look: a light grid, labels on the lines, the current value marked. A plot
 //! follows what it draws until a person pans or zooms it, holds then, and follows again when asked.
 
-use eframe::egui::{Align2, Color32, FontId, Pos2, RichText, Stroke, Ui, Vec2b, WidgetInfo, accesskit::Role, vec2};
-use egui_plot::{AxisHints, HLine, HoverPosition, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotPoints, Points};
+use eframe::egui::{
+    Align2, Color32, FontId, Pos2, RichText, Stroke, Ui, Vec2b, WidgetInfo, accesskit::Role, vec2,
+};
+use egui_plot::{
+    AxisHints, HLine, HoverPosition, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotPoints,
+    Points,
+};
 
 use crate::gui::context::Cx;
 use crate::gui::fonts::semibold;
@@ -61,11 +66,19 @@ pub struct Chart<'a> {
 }
 
 fn finite(points: &[[f64; 2]]) -> PlotPoints<'static> {
-    points.iter().copied().filter(|[x, y]| x.is_finite() && y.is_finite()).collect()
+    points
+        .iter()
+        .copied()
+        .filter(|[x, y]| x.is_finite() && y.is_finite())
+        .collect()
 }
 
 fn last(points: &[[f64; 2]]) -> Option<[f64; 2]> {
-    points.iter().rev().copied().find(|[x, y]| x.is_finite() && y.is_finite())
+    points
+        .iter()
+        .rev()
+        .copied()
+        .find(|[x, y]| x.is_finite() && y.is_finite())
 }
 
 impl Chart<'_> {
@@ -89,18 +102,24 @@ impl Chart<'_> {
             return (0.0, 1.0);
         }
         let air = ((high - low) * 0.08).max(high.abs() * 1e-3).max(1e-9);
-        let floor = if self.include.contains(&low) { low } else { low - air };
+        let floor = if self.include.contains(&low) {
+            low
+        } else {
+            low - air
+        };
         (floor, high + air * 1.5)
     }
 
     /// Draws the plot in the space that is left.
     pub fn show(self, ui: &mut Ui, cx: &Cx<'_>) {
-        let held_id = ui.id().with(("held", self.id));
+        let held_id = ui.scope_id().with(("held", self.id));
         let held = ui.data(|data| data.get_temp::<bool>(held_id)).unwrap_or(false);
         let origin = ui.cursor().min;
         let size = ui.available_size();
         let response = self.plot(ui, cx, held);
-        let moved = response.dragged() || (response.hovered() && ui.input(|input| input.smooth_scroll_delta() != vec2(0.0, 0.0) && input.modifiers.ctrl));
+        let moved = response.dragged()
+            || (response.hovered()
+                && ui.input(|input| input.smooth_scroll_delta() != vec2(0.0, 0.0) && input.modifiers.ctrl));
         if moved && !held {
             ui.data_mut(|data| data.insert_temp(held_id, true));
         }
@@ -111,7 +130,9 @@ impl Chart<'_> {
                 Pos2::new(origin.x + size.x - 84.0, origin.y + 2.0),
                 vec2(80.0, 22.0),
             );
-            let label = RichText::new(cx.texts.get("plot-follow")).size(SMALL).color(cx.palette.accent);
+            let label = RichText::new(cx.texts.get("plot-follow"))
+                .size(SMALL)
+                .color(cx.palette.accent);
             let button = ui.put(place, eframe::egui::Button::new(label));
             if button.on_hover_text(cx.texts.get("plot-follow-tip")).clicked() {
                 ui.data_mut(|data| data.insert_temp(held_id, false));
@@ -123,12 +144,20 @@ impl Chart<'_> {
         let palette = cx.palette;
         let write = self.write;
         let axis = |hints: AxisHints<'static>| {
-            hints.tick_label_color(palette.muted).tick_label_font(FontId::proportional(SMALL))
+            hints
+                .tick_label_color(palette.muted)
+                .tick_label_font(FontId::proportional(SMALL))
         };
         let x_axis = axis(AxisHints::new_x()).formatter(|mark, _| {
-            if mark.value < 0.0 { String::new() } else { format::count(mark.value.round() as u64) }
+            if mark.value < 0.0 {
+                String::new()
+            } else {
+                format::count(mark.value.round() as u64)
+            }
         });
-        let y_axis = axis(AxisHints::new_y()).min_thickness(AXIS).formatter(move |mark, _| write(mark.value));
+        let y_axis = axis(AxisHints::new_y())
+            .min_thickness(AXIS)
+            .formatter(move |mark, _| write(mark.value));
         let x_end = self.x_end.max(1.0);
         let (low, high) = self.heights();
         let margin = x_end * 0.02;
@@ -151,9 +180,14 @@ impl Chart<'_> {
             .auto_bounds(Vec2b::FALSE)
             .cursor_color(palette.muted)
             .label_formatter(move |hover| match hover {
-                HoverPosition::NearDataPoint { plot_name, position, .. } if !plot_name.is_empty() => {
+                HoverPosition::NearDataPoint {
+                    plot_name, position, ..
+                } if !plot_name.is_empty() => {
                     let step = format::count(position.x.max(0.0).round() as u64);
-                    Some(format!("{plot_name}: {}\n{name_of_step} {step}", write(position.y)))
+                    Some(format!(
+                        "{plot_name}: {}\n{name_of_step} {step}",
+                        write(position.y)
+                    ))
                 }
                 _ => None,
             })
@@ -171,7 +205,11 @@ impl Chart<'_> {
             plot.hline(HLine::new(name, value).color(color).width(1.5).allow_hover(false));
             let text = RichText::new(name).size(SMALL).color(cx.palette.warn_text);
             let place = PlotPoint::new(x_end * 0.02, value);
-            plot.text(egui_plot::Text::new("", place, text).anchor(Align2::LEFT_BOTTOM).allow_hover(false));
+            plot.text(
+                egui_plot::Text::new("", place, text)
+                    .anchor(Align2::LEFT_BOTTOM)
+                    .allow_hover(false),
+            );
         }
         let bounds = plot.plot_bounds();
         let height = bounds.height().max(1e-12);
@@ -181,13 +219,28 @@ impl Chart<'_> {
                 let faint = Stroke::new(1.0, curve.color.gamma_multiply(0.35));
                 plot.line(Line::new("", finite(curve.raw)).stroke(faint).allow_hover(false));
             }
-            let style = if curve.dash == Dash::Dashed { LineStyle::dashed_dense() } else { LineStyle::Solid };
+            let style = if curve.dash == Dash::Dashed {
+                LineStyle::dashed_dense()
+            } else {
+                LineStyle::Solid
+            };
             let stroke = Stroke::new(2.0, curve.color);
-            plot.line(Line::new(curve.name, finite(curve.line)).stroke(stroke).style(style));
+            plot.line(
+                Line::new(curve.name, finite(curve.line))
+                    .stroke(stroke)
+                    .style(style),
+            );
             let Some([x, y]) = last(curve.line) else { continue };
             if curve.dash != Dash::Dashed {
-                let shape = if curve.dash == Dash::Solid { MarkerShape::Circle } else { MarkerShape::Diamond };
-                let end = Points::new("", vec![[x, y]]).shape(shape).radius(4.0).color(curve.color);
+                let shape = if curve.dash == Dash::Solid {
+                    MarkerShape::Circle
+                } else {
+                    MarkerShape::Diamond
+                };
+                let end = Points::new("", vec![[x, y]])
+                    .shape(shape)
+                    .radius(4.0)
+                    .color(curve.color);
                 plot.points(end.filled(true).allow_hover(false));
             }
             if curve.name.is_empty() {
@@ -201,11 +254,19 @@ impl Chart<'_> {
             }
             taken.push(at);
             let right = x > x_end * 0.6;
-            let anchor = if right { Align2::RIGHT_BOTTOM } else { Align2::LEFT_BOTTOM };
+            let anchor = if right {
+                Align2::RIGHT_BOTTOM
+            } else {
+                Align2::LEFT_BOTTOM
+            };
             let text = RichText::new(format!(" {} {} ", curve.name, (self.write)(y)))
                 .font(FontId::new(SMALL, semibold()))
                 .color(curve.text);
-            plot.text(egui_plot::Text::new("", PlotPoint::new(x, at), text).anchor(anchor).allow_hover(false));
+            plot.text(
+                egui_plot::Text::new("", PlotPoint::new(x, at), text)
+                    .anchor(anchor)
+                    .allow_hover(false),
+            );
         }
     }
 }
@@ -219,8 +280,11 @@ pub fn head(ui: &mut Ui, cx: &Cx<'_>, title: &str, steward: bool, caption: &str)
             let tip = cx.texts.get("steward-only-tip");
             widgets::badge(ui, cx.texts.get("steward-only"), cx.palette.warn_text, tip);
         }
-        ui.with_layout(eframe::egui::Layout::right_to_left(eframe::egui::Align::Center), |ui| {
-            widgets::truncated(ui, cx.palette.caption(caption)).on_hover_text(caption);
-        });
+        ui.with_layout(
+            eframe::egui::Layout::right_to_left(eframe::egui::Align::Center),
+            |ui| {
+                widgets::truncated(ui, cx.palette.caption(caption)).on_hover_text(caption);
+            },
+        );
     });
 }

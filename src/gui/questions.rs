@@ -24,7 +24,7 @@ pub enum Question {
 pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
     let Some(open) = question else { return };
     let width = (ctx.content_rect().width() - 6.0 * STEP).min(460.0);
-    let response = Modal::new(Id::new("question")).show(ctx, |ui| {
+    let response = Modal::new(Id::unique("question")).show(ctx, |ui| {
         ui.set_width(width);
         match open {
             Question::Stop(run) => stop(ui, cx, *run),
@@ -60,11 +60,16 @@ fn answer(ui: &mut Ui, cx: &Cx<'_>, safe: &str, unsafe_: &str) -> Option<bool> {
 
 fn stop(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
     let t = cx.texts;
-    let Some(view) = cx.snapshot.run(run).filter(|run| run.state.is_active()) else { return true };
+    let Some(view) = cx.snapshot.run(run).filter(|run| run.state.is_active()) else {
+        return true;
+    };
     ui.label(cx.palette.title(t.get("stop-title")));
     let private = view.target.is_some() && view.seed.is_none();
-    let lines: &[&str] =
-        if private { &["stop-charge", "stop-certificate", "stop-instead"] } else { &["stop-no-claim"] };
+    let lines: &[&str] = if private {
+        &["stop-charge", "stop-certificate", "stop-instead"]
+    } else {
+        &["stop-no-claim"]
+    };
     for key in lines {
         ui.add(egui::Label::new(t.get(key)).wrap());
     }
@@ -85,7 +90,10 @@ fn replace(ui: &mut Ui, cx: &mut Cx<'_>, request: &ExportRequest) -> bool {
     ui.add(egui::Label::new(t.get("replace-text")).wrap());
     match answer(ui, cx, t.get("replace-keep"), t.get("replace-confirm")) {
         Some(true) => {
-            cx.send(Command::Export(Box::new(ExportRequest { overwrite: true, ..request.clone() })));
+            cx.send(Command::Export(Box::new(ExportRequest {
+                overwrite: true,
+                ..request.clone()
+            })));
             true
         }
         Some(false) => true,
@@ -109,7 +117,11 @@ fn quit(ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
 
 fn palette(ui: &mut Ui, cx: &mut Cx<'_>, filter: &mut String) -> bool {
     let t = cx.texts;
-    let field = ui.add(TextEdit::singleline(filter).hint_text(t.get("palette-hint")).desired_width(f32::INFINITY));
+    let field = ui.add(
+        TextEdit::singleline(filter)
+            .hint_text(t.get("palette-hint"))
+            .desired_width(f32::INFINITY),
+    );
     if ui.memory(|memory| memory.focused().is_none()) {
         field.request_focus();
     }
@@ -128,7 +140,10 @@ fn palette(ui: &mut Ui, cx: &mut Cx<'_>, filter: &mut String) -> bool {
             if described.action == Action::Palette || !matches {
                 continue;
             }
-            let shortcut = described.shortcut.map(|keys| ui.ctx().format_shortcut(&keys)).unwrap_or_default();
+            let shortcut = described
+                .shortcut
+                .map(|keys| ui.ctx().format_shortcut(&keys))
+                .unwrap_or_default();
             let button = egui::Button::new(label)
                 .shortcut_text(RichText::new(shortcut).color(cx.palette.muted))
                 .min_size(egui::vec2(ui.available_width(), 28.0))

@@ -130,12 +130,16 @@ impl Palette {
 
     /// A title: 15 points, semibold.
     pub fn title(&self, text: impl Into<String>) -> RichText {
-        RichText::new(text).font(FontId::new(TITLE, semibold())).color(self.text)
+        RichText::new(text)
+            .font(FontId::new(TITLE, semibold()))
+            .color(self.text)
     }
 
     /// A card's or section's heading: text size, semibold.
     pub fn strong(&self, text: impl Into<String>) -> RichText {
-        RichText::new(text).font(FontId::new(BODY, semibold())).color(self.text)
+        RichText::new(text)
+            .font(FontId::new(BODY, semibold()))
+            .color(self.text)
     }
 
     /// A caption on a panel.
@@ -160,7 +164,11 @@ impl Palette {
     }
 
     fn visuals(&self) -> Visuals {
-        let mut visuals = if self.dark { Visuals::dark() } else { Visuals::light() };
+        let mut visuals = if self.dark {
+            Visuals::dark()
+        } else {
+            Visuals::light()
+        };
         let widgets = &mut visuals.widgets;
         widgets.noninteractive = self.widget(self.panel, self.line, 1.0);
         widgets.inactive = self.widget(self.panel, self.line, 1.0);
@@ -232,7 +240,11 @@ impl Palette {
 /// Gives the whole window this theme.
 pub fn apply(ctx: &egui::Context, theme: Theme) {
     let palette = Palette::of(theme);
-    let egui_theme = if palette.dark { egui::Theme::Dark } else { egui::Theme::Light };
+    let egui_theme = if palette.dark {
+        egui::Theme::Dark
+    } else {
+        egui::Theme::Light
+    };
     ctx.set_theme(egui_theme);
     ctx.set_style_of(egui_theme, palette.style());
     ctx.options_mut(|options| options.zoom_with_keyboard = false);
@@ -245,7 +257,11 @@ mod tests {
     fn luminance(color: Color32) -> f64 {
         let linear = |channel: u8| {
             let value = f64::from(channel) / 255.0;
-            if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+            if value <= 0.03928 {
+                value / 12.92
+            } else {
+                ((value + 0.055) / 1.055).powf(2.4)
+            }
         };
         0.2126 * linear(color.r()) + 0.7152 * linear(color.g()) + 0.0722 * linear(color.b())
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use eframe::egui::{self, Context, Key, Margin, Modifiers, RichText, Stroke, Ui, ViewportCommand, vec2};
 
 use crate::data::ReadOptions;
-use crate::engine::command::{Command, DataSource};
+use crate::engine::command::{Command, DataSource, SchemaSource};
 use crate::engine::event::EngineEvent;
 use crate::engine::settings::{Settings, Theme};
 use crate::engine::snapshot::{RunState, Snapshot};
@@ -16,6 +16,7 @@ use crate::gui::context::{Cx, Intent};
 use crate::gui::dialogs::{Answer, Dialogs, Purpose, Words};
 use crate::gui::fonts;
 use crate::gui::i18n::{self, Texts};
+use crate::gui::jobs;
 use crate::gui::messages::{Messages, News, Note};
 use crate::gui::pages::data::DataPage;
 use crate::gui::pages::export::ExportPage;
@@ -93,7 +94,11 @@ impl Workbench {
 
     /// Opens a file as if a person had chosen it.
     pub fn open(&mut self, path: PathBuf) {
-        self.commands.push(Command::Open(DataSource::File { path, options: ReadOptions::default(), schema: None }));
+        self.commands.push(Command::Open(DataSource::File {
+            path,
+            options: ReadOptions::default(),
+            schema: SchemaSource::Beside,
+        }));
     }
 
     /// Takes in what happened since the last frame. Runs when the window is hidden, too.
@@ -132,7 +137,12 @@ impl Workbench {
             None => {}
         }
         let dropped: Vec<PathBuf> = ctx.input(|input| {
-            input.raw.dropped_files.iter().filter_map(|file| file.path.clone()).collect()
+            input
+                .raw
+                .dropped_files
+                .iter()
+                .map(|file| file.path().to_path_buf())
+                .collect()
         });
         if dropped.len() > 1 {
             self.note(Note::OneFileOnly);
@@ -151,10 +161,16 @@ impl Workbench {
         let palette = Palette::of(self.settings.theme);
         let settings = self.settings.clone();
         let texts = Rc::clone(&self.texts);
-        let mut cx = Cx { snapshot, texts: &texts, palette, settings: &settings, intents: Vec::new() };
+        let mut cx = Cx {
+            snapshot,
+            texts: &texts,
+            palette,
+            settings: &settings,
+            intents: Vec::new(),
+        };
         self.shortcuts(&ctx, &mut cx);
         self.draw(ui, &mut cx);
-        self.messages.toasts(&ctx, &cx, bars::STRIP);
+        self.messages.toasts(&ctx, &cx, jobs::STRIP);
         drop_target(&ctx, &cx);
         questions::show(&ctx, &mut cx, &mut self.question);
         let intents = std::mem::take(&mut cx.intents);
@@ -169,16 +185,19 @@ impl Workbench {
         let narrow = ui.available_width() < bars::NARROW;
         let line = Stroke::new(1.0, p.line);
         let frame = |fill, margin| egui::Frame::new().fill(fill).inner_margin(margin);
-        let relation =
-            self.train.request.target.map_or(Neighboring::AddRemoveOne, |target| target.neighboring);
+        let relation = self
+            .train
+            .request
+            .target
+            .map_or(Neighboring::AddRemoveOne, |target| target.neighboring);
         let top = egui::Panel::top("top")
             .exact_size(bars::TOP)
             .frame(frame(p.panel, Margin::symmetric(16, 0)))
             .show(ui, |ui| bars::top(ui, cx, relation, narrow));
         let strip = egui::Panel::bottom("jobs")
-            .exact_size(bars::STRIP)
+            .exact_size(jobs::STRIP)
             .frame(frame(p.panel, Margin::symmetric(16, 0)))
-            .show(ui, |ui| bars::jobs(ui, cx, &mut self.messages));
+            .show(ui, |ui| jobs::strip(ui, cx, &mut self.messages));
         if self.messages.log_open {
             egui::Panel::bottom("log")
                 .resizable(true)
@@ -197,7 +216,11 @@ impl Workbench {
             self.draw_page(ui, cx);
         });
         for rect in [top.response.rect, strip.response.rect] {
-            let y = if rect.top() <= 1.0 { rect.bottom() } else { rect.top() };
+            let y = if rect.top() <= 1.0 {
+                rect.bottom()
+            } else {
+                rect.top()
+            };
             ui.painter().hline(rect.x_range(), y, line);
         }
     }
@@ -207,7 +230,9 @@ impl Workbench {
         let has_runs = !cx.snapshot.runs.is_empty();
         match self.page {
             Page::Data if has_table => {
-                egui::Frame::new().inner_margin(12).show(ui, |ui| self.data.show(ui, cx));
+                egui::Frame::new()
+                    .inner_margin(12)
+                    .show(ui, |ui| self.data.show(ui, cx));
             }
             Page::Train if has_table || has_runs => self.train.show(ui, cx),
             Page::Export if has_table || has_runs => self.export.show(ui, cx),
@@ -249,7 +274,8 @@ impl Workbench {
     }
 
     fn keep_settings(&mut self) {
-        self.commands.push(Command::SaveSettings(Box::new(self.settings.clone())));
+        self.commands
+            .push(Command::SaveSettings(Box::new(self.settings.clone())));
     }
 
     fn shortcuts(&self, ctx: &Context, cx: &mut Cx<'_>) {
@@ -324,7 +350,11 @@ impl Workbench {
             Action::PauseOrResume => {
                 if let Some(run) = active {
                     let paused = run.state == RunState::Paused;
-                    self.commands.push(if paused { Command::Resume(run.id) } else { Command::Pause(run.id) });
+                    self.commands.push(if paused {
+                        Command::Resume(run.id)
+                    } else {
+                        Command::Pause(run.id)
+                    });
                 }
             }
             Action::Stop => self.question = active.map(|run| Question::Stop(run.id)),
@@ -354,7 +384,11 @@ impl Workbench {
         let settings = &mut self.settings;
         match action {
             Action::ToggleTheme => {
-                settings.theme = if settings.theme == Theme::Light { Theme::Dark } else { Theme::Light };
+                settings.theme = if settings.theme == Theme::Light {
+                    Theme::Dark
+                } else {
+                    Theme::Light
+                };
             }
             Action::SwitchLanguage => {
                 settings.language = i18n::other(settings.language);
@@ -392,17 +426,20 @@ fn drop_target(ctx: &Context, cx: &Cx<'_>) {
         return;
     }
     let screen = ctx.content_rect();
-    egui::Area::new(egui::Id::new("drop")).order(egui::Order::Foreground).fixed_pos(screen.min).show(ctx, |ui| {
-        let inside = screen.shrink(2.0 * STEP);
-        ui.painter().rect(
-            inside,
-            f32::from(theme::CARD_RADIUS),
-            cx.palette.panel.gamma_multiply(0.92),
-            Stroke::new(2.0, cx.palette.accent),
-            egui::StrokeKind::Inside,
-        );
-        let text = RichText::new(cx.texts.get("drop-here")).heading();
-        let place = egui::Rect::from_center_size(inside.center(), vec2(inside.width(), 40.0));
-        ui.put(place, egui::Label::new(text));
-    });
+    egui::Area::new(egui::Id::unique("drop"))
+        .order(egui::Order::Foreground)
+        .fixed_pos(screen.min)
+        .show(ctx, |ui| {
+            let inside = screen.shrink(2.0 * STEP);
+            ui.painter().rect(
+                inside,
+                f32::from(theme::CARD_RADIUS),
+                cx.palette.panel.gamma_multiply(0.92),
+                Stroke::new(2.0, cx.palette.accent),
+                egui::StrokeKind::Inside,
+            );
+            let text = RichText::new(cx.texts.get("drop-here")).heading();
+            let place = egui::Rect::from_center_size(inside.center(), vec2(inside.width(), 40.0));
+            ui.put(place, egui::Label::new(text));
+        });
 }

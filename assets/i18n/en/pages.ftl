@@ -54,6 +54,7 @@ column-missing-tip = Whether cells may be empty
 column-source = Known from
 column-source-tip = Where bounds or values come from
 column-dropped = dropped: takes no part in training
+column-summary = { $name }: { $present } cells with a value, { $missing } missing, { $distinct } distinct (steward only)
 kind-continuous = continuous
 kind-integer = integer
 kind-categorical = categorical

@@ -123,7 +123,6 @@ event-target-exists = The file is there already
 stopped-planned = Finished as planned
 stopped-by-person = Stopped by hand: the whole plan stays charged
 stopped-budget = Ended because the budget was used up
-stopped-failed = Ended by a failure
 problem-load = The table could not be read
 problem-schema = The schema needs attention
 problem-train = Training needs attention

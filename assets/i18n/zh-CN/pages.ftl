@@ -51,6 +51,7 @@ column-missing-tip = 单元格是否可以为空
 column-source = 来源
 column-source-tip = 界限或取值从何而来
 column-dropped = 已丢弃：不参与训练
+column-summary = { $name }：{ $present } 个有值，{ $missing } 个缺失，{ $distinct } 种取值（仅供管理员）
 kind-continuous = 连续
 kind-integer = 整数
 kind-categorical = 分类

@@ -123,7 +123,6 @@ event-target-exists = 文件已经存在
 stopped-planned = 按方案完成
 stopped-by-person = 人为停止：仍按整个方案计费
 stopped-budget = 预算用完，已结束
-stopped-failed = 因故障结束
 problem-load = 无法读取数据表
 problem-schema = 结构需要处理
 problem-train = 训练需要处理

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, TextEdit, Ui};
 
 use crate::data::{Kind, Provenance, Schema};
-use crate::engine::command::{Command, Condition, ExportRequest, RunId};
+use crate::engine::command::{Condition, ExportRequest, RunId};
 use crate::engine::event::Exported;
 use crate::engine::snapshot::{RunState, RunView};
-use crate::export::TableFormat;
 use crate::gui::bars;
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
+use crate::gui::jobs;
 use crate::gui::pages::welcome::typed_path;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
@@ -86,12 +86,12 @@ impl ExportPage {
         ui.horizontal(|ui| {
             let label = ui.label(t.get("export-run"));
             let combo = ComboBox::from_id_salt("run")
-                .selected_text(format!("{} {}", run.id.0, bars::run_title(cx, run)))
+                .selected_text(format!("{} {}", run.id.0, jobs::run_title(cx, run)))
                 .width((ui.available_width() - 8.0).max(80.0))
                 .truncate()
                 .show_ui(ui, |ui| {
                     for other in finished {
-                        let name = format!("{} {}", other.id.0, bars::run_title(cx, other));
+                        let name = format!("{} {}", other.id.0, jobs::run_title(cx, other));
                         if ui.selectable_label(other.id == run.id, name).clicked() {
                             self.run = Some(other.id);
                         }
@@ -111,7 +111,9 @@ impl ExportPage {
             if field.changed() {
                 self.rows = Some(rows);
             }
-            field.labelled_by(label.id).on_hover_text(t.get("export-rows-tip"));
+            field
+                .labelled_by(label.id)
+                .on_hover_text(t.get("export-rows-tip"));
         });
         self.condition_row(ui, cx);
         if self.path.is_empty() {
@@ -121,14 +123,19 @@ impl ExportPage {
         ui.horizontal(|ui| {
             let choose = t.get("export-choose");
             let room = (ui.available_width() - 110.0).max(120.0);
-            ui.add(TextEdit::singleline(&mut self.path).desired_width(room)).labelled_by(label.id);
-            if ui.button(choose).on_hover_text(t.get("export-choose-tip")).clicked() {
+            ui.add(TextEdit::singleline(&mut self.path).desired_width(room))
+                .labelled_by(label.id);
+            if ui
+                .button(choose)
+                .on_hover_text(t.get("export-choose-tip"))
+                .clicked()
+            {
                 cx.intents.push(Intent::ChooseTarget);
             }
         });
         let path = typed_path(&self.path);
         files(ui, cx, &path);
-        let blocked = self.blocked(cx, &path);
+        let blocked = Self::blocked(cx, &path);
         ui.add_space(STEP / 2.0);
         cx.accent_button(ui, Action::Export, blocked.as_deref());
         if let Some(reason) = &blocked {
@@ -145,44 +152,67 @@ impl ExportPage {
 
     fn condition_row(&mut self, ui: &mut Ui, cx: &Cx<'_>) {
         let t = cx.texts;
-        let Some(dataset) = &cx.snapshot.dataset else { return };
-        let columns: Vec<_> =
-            dataset.schema.column.iter().filter(|column| column.kind == Kind::Categorical).collect();
+        let Some(dataset) = &cx.snapshot.dataset else {
+            return;
+        };
+        let columns: Vec<_> = dataset
+            .schema
+            .column
+            .iter()
+            .filter(|column| column.kind == Kind::Categorical)
+            .collect();
         if columns.is_empty() {
             return;
         }
         ui.horizontal_wrapped(|ui| {
             let label = ui.label(t.get("export-only"));
-            let shown = self.condition.as_ref().map_or(t.get("export-only-all"), |only| only.column.as_str());
+            let shown = self
+                .condition
+                .as_ref()
+                .map_or(t.get("export-only-all"), |only| only.column.as_str());
             let mut column = self.condition.as_ref().map(|only| only.column.clone());
-            let combo = ComboBox::from_id_salt("only-column").selected_text(shown).show_ui(ui, |ui| {
-                ui.selectable_value(&mut column, None, t.get("export-only-all"));
-                for candidate in &columns {
-                    ui.selectable_value(&mut column, Some(candidate.name.clone()), &candidate.name);
-                }
-            });
-            combo.response.labelled_by(label.id).on_hover_text(t.get("export-only-tip"));
+            let combo = ComboBox::from_id_salt("only-column")
+                .selected_text(shown)
+                .show_ui(ui, |ui| {
+                    ui.selectable_value(&mut column, None, t.get("export-only-all"));
+                    for candidate in &columns {
+                        ui.selectable_value(&mut column, Some(candidate.name.clone()), &candidate.name);
+                    }
+                });
+            combo
+                .response
+                .labelled_by(label.id)
+                .on_hover_text(t.get("export-only-tip"));
             if column.as_ref() != self.condition.as_ref().map(|only| &only.column) {
-                self.condition = column.and_then(|name| {
+                self.condition = column.and_then(|name: String| {
                     let first = dataset.schema.find(&name)?.domain.as_ref()?.first()?.clone();
-                    Some(Condition { column: name, value: first })
+                    Some(Condition {
+                        column: name,
+                        value: first,
+                    })
                 });
             }
             if let Some(only) = &mut self.condition
-                && let Some(domain) =
-                    dataset.schema.find(&only.column).and_then(|column| column.domain.as_ref())
+                && let Some(domain) = dataset
+                    .schema
+                    .find(&only.column)
+                    .and_then(|column| column.domain.as_ref())
             {
-                let value = ComboBox::from_id_salt("only-value").selected_text(&only.value).show_ui(ui, |ui| {
-                    for value in domain {
-                        ui.selectable_value(&mut only.value, value.clone(), value);
-                    }
-                });
-                value.response.accessible_name(t.with("export-only-value", [("column", only.column.as_str().into())]));
+                let value = ComboBox::from_id_salt("only-value")
+                    .selected_text(&only.value)
+                    .show_ui(ui, |ui| {
+                        for value in domain {
+                            ui.selectable_value(&mut only.value, value.clone(), value);
+                        }
+                    });
+                value
+                    .response
+                    .accessible_name(t.with("export-only-value", [("column", only.column.as_str().into())]));
             }
         });
     }
 
-    fn blocked(&self, cx: &Cx<'_>, path: &Path) -> Option<String> {
+    fn blocked(cx: &Cx<'_>, path: &Path) -> Option<String> {
         let t = cx.texts;
         if cx.snapshot.exporting.is_some() {
             return Some(t.get("export-busy").to_owned());
@@ -190,7 +220,7 @@ impl ExportPage {
         if path.as_os_str().is_empty() {
             return Some(t.get("path-empty").to_owned());
         }
-        if TableFormat::from_path(path).is_err() {
+        if !has_table_ending(path) {
             return Some(t.get("export-ending").to_owned());
         }
         None
@@ -202,8 +232,10 @@ impl ExportPage {
         widgets::card(ui, cx.palette, |ui| {
             ui.horizontal(|ui| {
                 widgets::dot(ui, cx.palette.ok);
-                let title =
-                    t.with("event-exported", [("rows", format::count(done.written.rows as u64).into())]);
+                let title = t.with(
+                    "event-exported",
+                    [("rows", format::count(done.written.rows as u64).into())],
+                );
                 ui.label(cx.palette.strong(title));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     ui.label(cx.palette.caption(format::bytes(done.written.bytes)));
@@ -244,8 +276,25 @@ impl ExportPage {
 
 fn default_rows(cx: &Cx<'_>) -> usize {
     // The table's own count would be read off private rows; a declared one is public.
-    let declared = cx.snapshot.dataset.as_ref().and_then(|dataset| dataset.schema.rows);
-    declared.map_or(10_000, |rows| usize::try_from(rows.value).unwrap_or(MOST_ROWS).clamp(1, MOST_ROWS))
+    let declared = cx
+        .snapshot
+        .dataset
+        .as_ref()
+        .and_then(|dataset| dataset.schema.rows);
+    declared.map_or(10_000, |rows| {
+        usize::try_from(rows.value)
+            .unwrap_or(MOST_ROWS)
+            .clamp(1, MOST_ROWS)
+    })
+}
+
+/// Whether the file's ending names a format that tables are written in.
+fn has_table_ending(path: &Path) -> bool {
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .map(str::to_ascii_lowercase);
+    matches!(ending.as_deref(), Some("csv" | "parquet"))
 }
 
 /// Beside the data, or in the home folder for the tables that ship with the program.
@@ -258,12 +307,17 @@ fn default_path(cx: &Cx<'_>, run: &RunView) -> PathBuf {
         .and_then(|path| path.parent().map(Path::to_path_buf))
         .or_else(|| directories::UserDirs::new().map(|dirs| dirs.home_dir().to_path_buf()))
         .unwrap_or_default();
-    let stem = run.dataset.rsplit_once('.').map_or(run.dataset.as_str(), |(stem, _)| stem);
+    let stem = run
+        .dataset
+        .rsplit_once('.')
+        .map_or(run.dataset.as_str(), |(stem, _)| stem);
     folder.join(format!("{stem}-synthetic.csv"))
 }
 
 fn files(ui: &mut Ui, cx: &Cx<'_>, path: &Path) {
-    let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { return };
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return;
+    };
     let text = cx.texts.with("export-files", [("name", name.into())]);
     ui.add(egui::Label::new(cx.palette.caption(text)).wrap());
 }
@@ -284,11 +338,16 @@ fn empty(ui: &mut Ui, cx: &mut Cx<'_>) {
 fn fact(ui: &mut Ui, cx: &Cx<'_>, name: &str, value: &str) {
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 18.0;
-        ui.allocate_ui_with_layout(egui::vec2(132.0, 18.0), Layout::left_to_right(Align::Center), |ui| {
-            ui.set_min_width(132.0);
-            widgets::truncated(ui, cx.palette.caption(name));
-        });
-        ui.add(egui::Label::new(value).truncate().selectable(true)).on_hover_text(value);
+        ui.allocate_ui_with_layout(
+            egui::vec2(132.0, 18.0),
+            Layout::left_to_right(Align::Center),
+            |ui| {
+                ui.set_min_width(132.0);
+                widgets::truncated(ui, cx.palette.caption(name));
+            },
+        );
+        ui.add(egui::Label::new(value).truncate().selectable(true))
+            .on_hover_text(value);
     });
 }
 
@@ -299,7 +358,11 @@ fn certificate(ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
     ui.add(egui::Label::new(cx.palette.caption(t.get("certificate-lead"))).wrap());
     let claim = run.target.filter(|_| run.seed.is_none());
     let Some(target) = claim else {
-        let key = if run.seed.is_some() { "seed-warning" } else { "run-no-claim" };
+        let key = if run.seed.is_some() {
+            "seed-warning"
+        } else {
+            "run-no-claim"
+        };
         ui.label(RichText::new(t.get(key)).color(cx.palette.warn_text));
         return;
     };
@@ -307,23 +370,44 @@ fn certificate(ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
     let epsilon = summary.and_then(|plan| plan.epsilon).unwrap_or(target.epsilon);
     let promise = t.with(
         "budget-charge",
-        [("epsilon", format::epsilon(epsilon).into()), ("delta", format::delta(target.delta).into())],
+        [
+            ("epsilon", format::epsilon(epsilon).into()),
+            ("delta", format::delta(target.delta).into()),
+        ],
     );
     fact(ui, cx, t.get("certificate-promise"), &promise);
     if let Some(dataset) = &cx.snapshot.dataset {
         fact(ui, cx, t.get("certificate-unit"), &bars::unit(cx, dataset));
     }
-    fact(ui, cx, t.get("certificate-relation"), t.get(bars::relation_key(target.neighboring)));
+    fact(
+        ui,
+        cx,
+        t.get("certificate-relation"),
+        t.get(bars::relation_key(target.neighboring)),
+    );
     if let Some(plan) = summary {
         let sampling = t.with(
             "certificate-sampling-value",
-            [("rate", format::percent(plan.sampling_rate).into()), ("steps", format::count(plan.steps).into())],
+            [
+                ("rate", format::percent(plan.sampling_rate).into()),
+                ("steps", format::count(plan.steps).into()),
+            ],
         );
         fact(ui, cx, t.get("certificate-sampling"), &sampling);
     }
-    fact(ui, cx, t.get("certificate-random"), t.get("certificate-random-os"));
+    fact(
+        ui,
+        cx,
+        t.get("certificate-random"),
+        t.get("certificate-random-os"),
+    );
     if let RunState::Finished(reason) = run.state {
-        fact(ui, cx, t.get("certificate-end"), crate::gui::messages::stop_reason(cx, reason));
+        fact(
+            ui,
+            cx,
+            t.get("certificate-end"),
+            crate::gui::messages::stop_reason(cx, reason),
+        );
     }
     if let Some(dataset) = &cx.snapshot.dataset {
         widgets::rule(ui, cx.palette);

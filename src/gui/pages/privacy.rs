@@ -8,6 +8,7 @@ use crate::engine::snapshot::Dataset;
 use crate::gui::bars;
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::jobs;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
 use crate::num::Epsilon;
@@ -25,7 +26,11 @@ pub struct PrivacyPage {
 
 impl Default for PrivacyPage {
     fn default() -> Self {
-        Self { epsilon: 10.0, delta: 1e-5, reason: String::new() }
+        Self {
+            epsilon: 10.0,
+            delta: 1e-5,
+            reason: String::new(),
+        }
     }
 }
 
@@ -34,7 +39,7 @@ impl PrivacyPage {
     pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         egui::Frame::new().inner_margin(12).show(ui, |ui| {
             if let Some(problem) = &cx.snapshot.ledger.problem {
-                widgets::card(ui, cx.palette, |ui| bars::problem(ui, cx, problem));
+                widgets::card(ui, cx.palette, |ui| jobs::problem(ui, cx, problem));
             }
             if let Some(dataset) = cx.snapshot.dataset.clone()
                 && let Some(budget) = &dataset.budget
@@ -58,13 +63,23 @@ impl PrivacyPage {
         let charge = |epsilon, delta| {
             t.with(
                 "budget-charge",
-                [("epsilon", format::epsilon(epsilon).into()), ("delta", format::delta(delta).into())],
+                [
+                    ("epsilon", format::epsilon(epsilon).into()),
+                    ("delta", format::delta(delta).into()),
+                ],
             )
         };
         if let (Some(total), Some(shares)) = (budget.total, budget.shares) {
             let name = t.get("budget-name");
             let width = ui.available_width().min(520.0);
-            widgets::budget(ui, cx.palette, shares.spent as f32, shares.reserved as f32, width, name);
+            widgets::budget(
+                ui,
+                cx.palette,
+                shares.spent as f32,
+                shares.reserved as f32,
+                width,
+                name,
+            );
             let line = t.with(
                 "budget-of-total",
                 [
@@ -76,7 +91,11 @@ impl PrivacyPage {
             );
             ui.add(egui::Label::new(line).wrap());
         } else {
-            let key = if dataset.schema.public { "budget-none-public" } else { "budget-none" };
+            let key = if dataset.schema.public {
+                "budget-none-public"
+            } else {
+                "budget-none"
+            };
             ui.add(egui::Label::new(t.get(key)).wrap());
         }
         let sum = t.with(
@@ -97,7 +116,8 @@ impl PrivacyPage {
         ui.add_space(STEP / 2.0);
         ui.horizontal_wrapped(|ui| {
             let label = ui.label(t.get("total-epsilon"));
-            ui.add(DragValue::new(&mut self.epsilon).speed(0.1).range(0.01..=1000.0)).labelled_by(label.id);
+            ui.add(DragValue::new(&mut self.epsilon).speed(0.1).range(0.01..=1000.0))
+                .labelled_by(label.id);
             let label = ui.label("δ");
             let delta = DragValue::new(&mut self.delta)
                 .speed(0.0)
@@ -106,7 +126,8 @@ impl PrivacyPage {
                 .custom_parser(format::parse);
             ui.add(delta).labelled_by(label.id);
             let label = ui.label(t.get("total-reason"));
-            ui.add(TextEdit::singleline(&mut self.reason).desired_width(220.0)).labelled_by(label.id);
+            ui.add(TextEdit::singleline(&mut self.reason).desired_width(220.0))
+                .labelled_by(label.id);
             let epsilon = Epsilon::new(self.epsilon).ok();
             let ready = epsilon.is_some() && !self.reason.trim().is_empty();
             let button = ui
@@ -117,7 +138,11 @@ impl PrivacyPage {
                 && let Some(epsilon) = epsilon
             {
                 let reason = self.reason.trim().to_owned();
-                cx.send(Command::SetTotal { epsilon, delta: self.delta, reason });
+                cx.send(Command::SetTotal {
+                    epsilon,
+                    delta: self.delta,
+                    reason,
+                });
                 self.reason.clear();
             }
         });
@@ -129,42 +154,55 @@ fn ledger(ui: &mut Ui, cx: &Cx<'_>, height: f32) {
     let entries = &cx.snapshot.ledger.entries;
     ui.horizontal(|ui| {
         ui.label(cx.palette.title(t.get("ledger-title")));
-        ui.label(cx.palette.caption(t.with("ledger-count", [("count", entries.len().into())])));
+        ui.label(
+            cx.palette
+                .caption(t.with("ledger-count", [("count", entries.len().into())])),
+        );
     });
     if entries.is_empty() {
         ui.add(egui::Label::new(t.get("ledger-empty")).wrap());
         return;
     }
-    let heads = ["ledger-number", "ledger-time", "ledger-data", "ledger-what", "ledger-charge", "ledger-state"];
-    egui::ScrollArea::horizontal().id_salt("ledger").auto_shrink(false).show(ui, |ui| {
-        TableBuilder::new(ui)
-            .id_salt("ledger")
-            .auto_shrink(false)
-            .resizable(true)
-            .min_scrolled_height(height)
-            .max_scroll_height(height)
-            .cell_layout(Layout::left_to_right(Align::Center))
-            .column(Column::initial(44.0).at_least(36.0))
-            .column(Column::initial(132.0).at_least(110.0).clip(true))
-            .column(Column::initial(170.0).at_least(80.0).clip(true))
-            .column(Column::initial(230.0).at_least(80.0).clip(true))
-            .column(Column::initial(170.0).at_least(120.0).clip(true))
-            .column(Column::remainder().at_least(160.0).clip(true))
-            .header(22.0, |mut header| {
-                for key in heads {
-                    header.col(|ui| {
-                        widgets::truncated(ui, cx.palette.caption(t.get(key)));
+    let heads = [
+        "ledger-number",
+        "ledger-time",
+        "ledger-data",
+        "ledger-what",
+        "ledger-charge",
+        "ledger-state",
+    ];
+    egui::ScrollArea::horizontal()
+        .id_salt("ledger")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            TableBuilder::new(ui)
+                .id_salt("ledger")
+                .auto_shrink(false)
+                .resizable(true)
+                .min_scrolled_height(height)
+                .max_scroll_height(height)
+                .cell_layout(Layout::left_to_right(Align::Center))
+                .column(Column::initial(44.0).at_least(36.0))
+                .column(Column::initial(132.0).at_least(110.0).clip(true))
+                .column(Column::initial(170.0).at_least(80.0).clip(true))
+                .column(Column::initial(230.0).at_least(80.0).clip(true))
+                .column(Column::initial(170.0).at_least(120.0).clip(true))
+                .column(Column::remainder().at_least(160.0).clip(true))
+                .header(22.0, |mut header| {
+                    for key in heads {
+                        header.col(|ui| {
+                            widgets::truncated(ui, cx.palette.caption(t.get(key)));
+                        });
+                    }
+                })
+                .body(|body| {
+                    body.rows(ROW, entries.len(), |mut row| {
+                        // The latest stands first.
+                        let at = entries.len() - 1 - row.index();
+                        entry_row(&mut row, cx, &entries[at]);
                     });
-                }
-            })
-            .body(|body| {
-                body.rows(ROW, entries.len(), |mut row| {
-                    // The latest stands first.
-                    let at = entries.len() - 1 - row.index();
-                    entry_row(&mut row, cx, &entries[at]);
                 });
-            });
-    });
+        });
 }
 
 fn entry_row(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, entry: &Entry) {
@@ -188,11 +226,18 @@ fn entry_row(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, entry: &Entry) {
     cell(RichText::new(&what), Some(&what));
     let charge = t.with(
         "budget-charge",
-        [("epsilon", format::epsilon(entry.epsilon).into()), ("delta", format::delta(entry.delta).into())],
+        [
+            ("epsilon", format::epsilon(entry.epsilon).into()),
+            ("delta", format::delta(entry.delta).into()),
+        ],
     );
     let relation = entry.relation.map(|relation| t.get(bars::relation_key(relation)));
     let unit = entry.unit.as_ref().map(ToString::to_string);
-    let tip = [relation.map(str::to_owned), unit].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let tip = [relation.map(str::to_owned), unit]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" · ");
     cell(RichText::new(charge), Some(&tip));
     let (key, color) = match &entry.status {
         Status::Reserved => ("status-reserved", cx.palette.accent),
@@ -204,11 +249,18 @@ fn entry_row(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, entry: &Entry) {
         Status::TotalRaised => ("status-total-raised", cx.palette.muted),
         Status::NewVersion => ("status-new-version", cx.palette.muted),
     };
-    cell(RichText::new(t.get(key)).size(SMALL + 1.0).color(color), entry.note.as_deref());
+    cell(
+        RichText::new(t.get(key)).size(SMALL + 1.0).color(color),
+        entry.note.as_deref(),
+    );
 }
 
 fn local_time(time_ms: i64) -> String {
     chrono::DateTime::from_timestamp_millis(time_ms)
-        .map(|time| time.with_timezone(&chrono::Local).format("%Y-%m-%d %H:%M").to_string())
+        .map(|time| {
+            time.with_timezone(&chrono::Local)
+                .format("%Y-%m-%d %H:%M")
+                .to_string()
+        })
         .unwrap_or_default()
 }

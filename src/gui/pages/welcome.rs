@@ -74,8 +74,11 @@ impl Welcome {
         ui.horizontal(|ui| {
             let label = ui.label(t.get("path-label"));
             let room = (ui.available_width() - 110.0).max(120.0);
-            let field = ui
-                .add(TextEdit::singleline(&mut self.path).hint_text(t.get("path-hint")).desired_width(room));
+            let field = ui.add(
+                TextEdit::singleline(&mut self.path)
+                    .hint_text(t.get("path-hint"))
+                    .desired_width(room),
+            );
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             field.labelled_by(label.id);
             let ready = !self.path.trim().is_empty();
@@ -108,7 +111,9 @@ pub fn typed_path(text: &str) -> PathBuf {
 
 fn samples(ui: &mut Ui, cx: &mut Cx<'_>) {
     let gap = ui.spacing().item_spacing.x;
-    let columns = ((ui.available_width() + gap) / (CARD + gap)).floor().clamp(1.0, 3.0) as usize;
+    let columns = ((ui.available_width() + gap) / (CARD + gap))
+        .floor()
+        .clamp(1.0, 3.0) as usize;
     let width = (ui.available_width() - gap * (columns as f32 - 1.0)) / columns as f32;
     for row in SampleId::ALL.chunks(columns) {
         ui.horizontal_top(|ui| {
@@ -138,13 +143,16 @@ fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: SampleId, width: f32) -> bool {
             .response
             .rect
     });
-    let response = ui.interact(inner.inner, ui.id().with(("sample", key)), Sense::click());
+    let response = ui.interact(inner.inner, ui.scope_id().with(("sample", key)), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     if response.hovered() || response.has_focus() {
         let line = Stroke::new(1.5, cx.palette.accent);
-        ui.painter().rect_stroke(inner.inner, 8.0, line, StrokeKind::Inside);
+        ui.painter()
+            .rect_stroke(inner.inner, 8.0, line, StrokeKind::Inside);
     }
-    response.on_hover_text(cx.texts.get("welcome-sample-tip")).clicked()
+    response
+        .on_hover_text(cx.texts.get("welcome-sample-tip"))
+        .clicked()
 }
 
 fn sample_key(sample: SampleId) -> &'static str {
@@ -158,14 +166,24 @@ fn sample_key(sample: SampleId) -> &'static str {
 fn recent(ui: &mut Ui, cx: &mut Cx<'_>) {
     ui.spacing_mut().item_spacing.y = 2.0;
     for path in &cx.settings.recent {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let folder = path.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let folder = path
+            .parent()
+            .map(|folder| folder.display().to_string())
+            .unwrap_or_default();
         ui.horizontal(|ui| {
             let button = widgets::quiet_button(ui, cx.palette, &name);
             let room = ui.available_width();
-            ui.allocate_ui_with_layout(vec2(room, BODY + 4.0), Layout::left_to_right(Align::Center), |ui| {
-                widgets::truncated(ui, cx.palette.caption(folder.as_str()));
-            });
+            ui.allocate_ui_with_layout(
+                vec2(room, BODY + 4.0),
+                Layout::left_to_right(Align::Center),
+                |ui| {
+                    widgets::truncated(ui, cx.palette.caption(folder.as_str()));
+                },
+            );
             if button.on_hover_text(path.display().to_string()).clicked() {
                 cx.intents.push(Intent::Open(path.clone()));
             }

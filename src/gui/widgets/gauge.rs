@@ -49,7 +49,11 @@ pub fn budget(ui: &mut Ui, palette: &Palette, spent: f32, reserved: f32, width: 
         );
     }
     if spent > 0.0 {
-        painter.rect_filled(Rect::from_min_max(rect.min, pos2(at(spent), rect.bottom())), 3.5, palette.accent);
+        painter.rect_filled(
+            Rect::from_min_max(rect.min, pos2(at(spent), rect.bottom())),
+            3.5,
+            palette.accent,
+        );
     }
     response
 }

@@ -4,18 +4,24 @@ mod gauge;
 mod number;
 mod slider;
 
-use eframe::egui::{self, Align2, Color32, FontId, Response, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetText, accesskit::Role, vec2};
+use eframe::egui::{
+    self, Align2, Color32, FontId, Response, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetText,
+    accesskit::Role, vec2,
+};
 
 pub use gauge::{bar, budget};
 pub use number::NumberRow;
 pub use slider::Slider;
 
+use crate::gui::context::Cx;
 use crate::gui::fonts::semibold;
 use crate::gui::theme::{BODY, CONTROL, Palette, SMALL, STEP};
 
 /// The page's one button in the accent colour.
 pub fn accent_button(ui: &mut Ui, palette: &Palette, label: &str) -> Response {
-    let text = RichText::new(label).font(FontId::new(BODY, semibold())).color(palette.on_accent);
+    let text = RichText::new(label)
+        .font(FontId::new(BODY, semibold()))
+        .color(palette.on_accent);
     ui.scope(|ui| {
         let widgets = &mut ui.visuals_mut().widgets;
         for state in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
@@ -38,11 +44,15 @@ pub fn quiet_button(ui: &mut Ui, palette: &Palette, label: &str) -> Response {
 
 /// The outlined mark of what only the steward may see.
 pub fn badge(ui: &mut Ui, text: &str, color: Color32, tip: &str) -> Response {
-    let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::new(SMALL, semibold()), color);
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), FontId::new(SMALL, semibold()), color);
     let size = galley.size() + vec2(10.0, 3.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-    ui.painter().rect_stroke(rect, 4.0, Stroke::new(1.0, color), egui::StrokeKind::Inside);
-    ui.painter().galley(rect.center() - galley.size() / 2.0, galley, color);
+    ui.painter()
+        .rect_stroke(rect, 4.0, Stroke::new(1.0, color), egui::StrokeKind::Inside);
+    ui.painter()
+        .galley(rect.center() - galley.size() / 2.0, galley, color);
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
     response.on_hover_text(tip)
 }
@@ -85,7 +95,11 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, name: &str) -> Response {
             }
         }
         Icon::Resume => {
-            let points = vec![center + vec2(-3.5, -5.0), center + vec2(5.0, 0.0), center + vec2(-3.5, 5.0)];
+            let points = vec![
+                center + vec2(-3.5, -5.0),
+                center + vec2(5.0, 0.0),
+                center + vec2(-3.5, 5.0),
+            ];
             painter.add(egui::Shape::convex_polygon(points, color, Stroke::NONE));
         }
         Icon::Stop => {
@@ -108,7 +122,11 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, name: &str) -> Response {
                 .collect();
             let tip = arc[0];
             painter.add(egui::Shape::line(arc, Stroke::new(1.5, color)));
-            let head = vec![tip + vec2(-3.5, -1.0), tip + vec2(1.5, -4.0), tip + vec2(2.0, 2.0)];
+            let head = vec![
+                tip + vec2(-3.5, -1.0),
+                tip + vec2(1.5, -4.0),
+                tip + vec2(2.0, 2.0),
+            ];
             painter.add(egui::Shape::convex_polygon(head, color, Stroke::NONE));
         }
         Icon::Theme => {
@@ -144,12 +162,26 @@ pub enum Icon {
 
 /// Text painted right-aligned at a height, without taking space.
 pub fn paint_right(ui: &Ui, text: impl Into<String>, right: egui::Pos2, color: Color32, size: f32) {
-    ui.painter().text(right, Align2::RIGHT_CENTER, text.into(), FontId::proportional(size), color);
+    ui.painter().text(
+        right,
+        Align2::RIGHT_CENTER,
+        text.into(),
+        FontId::proportional(size),
+        color,
+    );
 }
 
 /// A label that ends in dots where the space ends and shows its whole text on hover.
 pub fn truncated(ui: &mut Ui, text: impl Into<WidgetText>) -> Response {
     ui.add(egui::Label::new(text).truncate())
+}
+
+/// A cell of a table of rows; a missing one says so.
+pub fn cell(ui: &mut Ui, cx: &Cx<'_>, text: Option<&str>) {
+    match text {
+        Some(text) => truncated(ui, text),
+        None => ui.label(cx.palette.caption(cx.texts.get("cell-missing"))),
+    };
 }
 
 /// Draws `add_contents` in a card as wide as what is left.

@@ -50,7 +50,10 @@ impl NumberRow<'_> {
                 if (*value - self.default).abs() > 1e-12 * self.default.abs() {
                     let reset = cx.texts.with(
                         "setting-reset",
-                        [("name", self.name.into()), ("value", (self.write)(self.default).into())],
+                        [
+                            ("name", self.name.into()),
+                            ("value", (self.write)(self.default).into()),
+                        ],
                     );
                     ui.spacing_mut().interact_size.y = 20.0;
                     if icon_button(ui, Icon::Reset, &reset).clicked() {
@@ -58,7 +61,8 @@ impl NumberRow<'_> {
                     }
                 }
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    ui.add(egui::Label::new(self.name).truncate()).on_hover_text(self.help);
+                    ui.add(egui::Label::new(self.name).truncate())
+                        .on_hover_text(self.help);
                 });
             },
         );

@@ -1,12 +1,13 @@
 //! The table and its schema under review.
 
+mod cells;
 mod preview;
 mod schema;
 
 use eframe::egui::{self, Ui};
 
-use crate::gui::bars;
 use crate::gui::context::Cx;
+use crate::gui::jobs;
 use crate::gui::theme::STEP;
 use crate::gui::widgets;
 
@@ -23,7 +24,9 @@ const LEAST: f32 = 240.0;
 impl DataPage {
     /// Draws the page; there is an open table.
     pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
-        let Some(dataset) = cx.snapshot.dataset.clone() else { return };
+        let Some(dataset) = cx.snapshot.dataset.clone() else {
+            return;
+        };
         let height = ui.available_height();
         if height < 2.0 * LEAST {
             egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -58,7 +61,7 @@ impl DataPage {
         widgets::card(ui, cx.palette, |ui| {
             ui.set_min_height(ui.available_height());
             if let Some(misfit) = &dataset.misfit {
-                bars::problem(ui, cx, misfit);
+                jobs::problem(ui, cx, misfit);
             }
             self.schema.show(ui, cx, dataset);
         });

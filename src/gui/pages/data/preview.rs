@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use eframe::egui::{self, Align, Layout, RichText, Ui};
+use eframe::egui::{self, Align, Layout, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::engine::snapshot::Dataset;
 use crate::gui::context::Cx;
 use crate::gui::format;
-use crate::gui::theme::SMALL;
 use crate::gui::widgets;
 
 /// The height of a row.
@@ -30,61 +29,66 @@ impl Preview {
         let t = cx.texts;
         ui.horizontal(|ui| {
             ui.label(cx.palette.strong(t.get("preview-title")));
-            widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, t.get("steward-only-tip"));
+            widgets::badge(
+                ui,
+                t.get("steward-only"),
+                cx.palette.warn_text,
+                t.get("steward-only-tip"),
+            );
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let rows = format::count(dataset.table.rows() as u64);
-                ui.label(cx.palette.caption(t.with("preview-rows", [("rows", rows.into())])));
+                ui.label(
+                    cx.palette
+                        .caption(t.with("preview-rows", [("rows", rows.into())])),
+                );
             });
         });
         if self.generation != dataset.generation {
-            *self = Self { generation: dataset.generation, ..Self::default() };
+            *self = Self {
+                generation: dataset.generation,
+                ..Self::default()
+            };
         }
-        let names: Vec<String> =
-            dataset.table.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let names: Vec<&str> = dataset.table.column_names().collect();
         let rows = dataset.table.rows();
-        egui::ScrollArea::horizontal().id_salt("preview").auto_shrink(false).show(ui, |ui| {
-            let height = ui.available_height();
-            TableBuilder::new(ui)
-                .id_salt(("preview", dataset.generation))
-                .striped(false)
-                .resizable(true)
-                .auto_shrink(false)
-                .min_scrolled_height(height)
-                .max_scroll_height(height)
-                .cell_layout(Layout::left_to_right(Align::Center))
-                .column(Column::initial(64.0).at_least(40.0))
-                .columns(Column::initial(118.0).at_least(48.0).clip(true), names.len())
-                .header(ROW, |mut header| {
-                    header.col(|ui| {
-                        ui.label(cx.palette.caption(t.get("preview-row")));
-                    });
-                    for name in &names {
+        egui::ScrollArea::horizontal()
+            .id_salt("preview")
+            .auto_shrink(false)
+            .show(ui, |ui| {
+                let height = ui.available_height();
+                TableBuilder::new(ui)
+                    .id_salt(("preview", dataset.generation))
+                    .striped(false)
+                    .resizable(true)
+                    .auto_shrink(false)
+                    .min_scrolled_height(height)
+                    .max_scroll_height(height)
+                    .cell_layout(Layout::left_to_right(Align::Center))
+                    .column(Column::initial(64.0).at_least(40.0))
+                    .columns(Column::initial(118.0).at_least(48.0).clip(true), names.len())
+                    .header(ROW, |mut header| {
                         header.col(|ui| {
-                            widgets::truncated(ui, cx.palette.caption(name));
+                            ui.label(cx.palette.caption(t.get("preview-row")));
                         });
-                    }
-                })
-                .body(|body| {
-                    body.rows(ROW, rows, |mut row| {
-                        let at = row.index();
-                        row.col(|ui| {
-                            ui.label(cx.palette.caption(format::count(at as u64 + 1)));
-                        });
-                        let cells = self.row(dataset, at);
-                        for cell in cells {
-                            row.col(|ui| match cell {
-                                Some(text) => {
-                                    widgets::truncated(ui, text);
-                                }
-                                None => {
-                                    let missing = RichText::new(t.get("cell-missing")).size(SMALL);
-                                    ui.label(missing.color(cx.palette.muted));
-                                }
+                        for name in &names {
+                            header.col(|ui| {
+                                widgets::truncated(ui, cx.palette.caption(*name));
                             });
                         }
+                    })
+                    .body(|body| {
+                        body.rows(ROW, rows, |mut row| {
+                            let at = row.index();
+                            row.col(|ui| {
+                                ui.label(cx.palette.caption(format::count(at as u64 + 1)));
+                            });
+                            let cells = self.row(dataset, at);
+                            for cell in cells {
+                                row.col(|ui| widgets::cell(ui, cx, cell.as_deref()));
+                            }
+                        });
                     });
-                });
-        });
+            });
     }
 
     fn row(&mut self, dataset: &Dataset, at: usize) -> &[Option<String>] {

@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
-use eframe::egui::{self, Align, ComboBox, Key, Layout, RichText, TextEdit, Ui, vec2};
+use eframe::egui::{self, Align, ComboBox, Key, Layout, RichText, TextEdit, Ui};
 use egui_extras::{Column as TableColumn, TableBuilder, TableRow};
 
-use crate::data::{Bound, Column, Kind, OpenReason, Provenance, Scale};
+use crate::data::{Bound, Column, Kind, OpenReason, Provenance};
 use crate::engine::command::{ColumnEdit, Command, SchemaEdit};
 use crate::engine::snapshot::Dataset;
 use crate::gui::bars;
 use crate::gui::command::{Action, Page};
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::pages::data::cells;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
 
@@ -38,15 +39,21 @@ impl SchemaEditor {
     /// Draws the schema.
     pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
         if self.generation != dataset.generation {
-            *self = Self { generation: dataset.generation, drafts: HashMap::new() };
+            *self = Self {
+                generation: dataset.generation,
+                drafts: HashMap::new(),
+            };
         }
         header(ui, cx, dataset);
         self.table_facts(ui, cx, dataset);
         warnings(ui, cx, dataset);
         widgets::rule(ui, cx.palette);
-        egui::ScrollArea::horizontal().id_salt("schema").auto_shrink(false).show(ui, |ui| {
-            self.columns(ui, cx, dataset);
-        });
+        egui::ScrollArea::horizontal()
+            .id_salt("schema")
+            .auto_shrink(false)
+            .show(ui, |ui| {
+                self.columns(ui, cx, dataset);
+            });
     }
 
     fn table_facts(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
@@ -54,29 +61,42 @@ impl SchemaEditor {
         let schema = &dataset.schema;
         ui.horizontal_wrapped(|ui| {
             ui.label(cx.palette.caption(t.get("schema-unit")));
-            ui.label(bars::unit(cx, dataset)).on_hover_text(t.get("schema-unit-tip"));
+            ui.label(bars::unit(cx, dataset))
+                .on_hover_text(t.get("schema-unit-tip"));
             ui.add_space(STEP);
             self.row_count(ui, cx, dataset);
             ui.add_space(STEP);
             let label = ui.label(cx.palette.caption(t.get("schema-label")));
             let mut chosen = schema.label.clone();
-            let shown = chosen.clone().unwrap_or_else(|| t.get("schema-label-none").to_owned());
-            let combo = ComboBox::from_id_salt("label").selected_text(shown).show_ui(ui, |ui| {
-                ui.selectable_value(&mut chosen, None, t.get("schema-label-none"));
-                let classes = schema.column.iter().filter(|column| {
-                    matches!(column.kind, Kind::Categorical | Kind::Boolean)
+            let shown = chosen
+                .clone()
+                .unwrap_or_else(|| t.get("schema-label-none").to_owned());
+            let combo = ComboBox::from_id_salt("label")
+                .selected_text(shown)
+                .show_ui(ui, |ui| {
+                    ui.selectable_value(&mut chosen, None, t.get("schema-label-none"));
+                    let classes = schema
+                        .column
+                        .iter()
+                        .filter(|column| matches!(column.kind, Kind::Categorical | Kind::Boolean));
+                    for column in classes {
+                        ui.selectable_value(&mut chosen, Some(column.name.clone()), &column.name);
+                    }
                 });
-                for column in classes {
-                    ui.selectable_value(&mut chosen, Some(column.name.clone()), &column.name);
-                }
-            });
-            combo.response.labelled_by(label.id).on_hover_text(t.get("schema-label-tip"));
+            combo
+                .response
+                .labelled_by(label.id)
+                .on_hover_text(t.get("schema-label-tip"));
             if chosen != schema.label {
                 cx.send(Command::EditSchema(SchemaEdit::Label(chosen)));
             }
             ui.add_space(STEP);
             let mut public = schema.public;
-            if ui.checkbox(&mut public, t.get("schema-public")).on_hover_text(t.get("schema-public-tip")).changed() {
+            if ui
+                .checkbox(&mut public, t.get("schema-public"))
+                .on_hover_text(t.get("schema-public-tip"))
+                .changed()
+            {
                 cx.send(Command::EditSchema(SchemaEdit::Public(public)));
             }
         });
@@ -87,16 +107,27 @@ impl SchemaEditor {
         let label = ui.label(cx.palette.caption(t.get("schema-rows")));
         let declared = dataset.schema.rows.map(|rows| rows.value);
         let current = declared.map(format::count).unwrap_or_default();
-        let draft = self.drafts.entry((usize::MAX, Field::Rows)).or_insert_with(|| current.clone());
-        let field = ui.add(TextEdit::singleline(draft).desired_width(76.0).hint_text(t.get("schema-rows-private")));
+        let draft = self
+            .drafts
+            .entry((usize::MAX, Field::Rows))
+            .or_insert_with(|| current.clone());
+        let field = ui.add(
+            TextEdit::singleline(draft)
+                .desired_width(76.0)
+                .hint_text(t.get("schema-rows-private")),
+        );
         let typed = draft.clone();
         let done = field.lost_focus();
         if !field.has_focus() && !done {
             *draft = current;
         }
-        field.labelled_by(label.id).on_hover_text(t.get("schema-rows-tip"));
+        field
+            .labelled_by(label.id)
+            .on_hover_text(t.get("schema-rows-tip"));
         if done {
-            let wanted = format::parse(&typed).filter(|value| *value >= 1.0).map(|value| value.round() as u64);
+            let wanted = format::parse(&typed)
+                .filter(|value| *value >= 1.0)
+                .map(|value| value.round() as u64);
             if (wanted.is_some() || typed.trim().is_empty()) && wanted != declared {
                 cx.send(Command::EditSchema(SchemaEdit::Rows(wanted)));
             }
@@ -107,7 +138,14 @@ impl SchemaEditor {
     fn columns(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
         let t = cx.texts;
         let height = ui.available_height();
-        let heads = ["column-name", "column-kind", "column-values", "column-scale", "column-missing", "column-source"];
+        let heads = [
+            "column-name",
+            "column-kind",
+            "column-values",
+            "column-scale",
+            "column-missing",
+            "column-source",
+        ];
         TableBuilder::new(ui)
             .id_salt(("schema", dataset.generation))
             .auto_shrink(false)
@@ -125,7 +163,8 @@ impl SchemaEditor {
                 for key in heads {
                     header.col(|ui| {
                         let tip = format!("{key}-tip");
-                        ui.label(cx.palette.caption(t.get(key))).on_hover_text(t.get(&tip));
+                        ui.label(cx.palette.caption(t.get(key)))
+                            .on_hover_text(t.get(&tip));
                     });
                 }
             })
@@ -141,10 +180,14 @@ impl SchemaEditor {
         let column = &dataset.schema.column[at];
         row.col(|ui| {
             let text = RichText::new(&column.name);
-            let text = if column.is_used() { text } else { text.color(cx.palette.muted) };
-            widgets::truncated(ui, text).on_hover_text(summary(dataset, at, &column.name));
+            let text = if column.is_used() {
+                text
+            } else {
+                text.color(cx.palette.muted)
+            };
+            widgets::truncated(ui, text).on_hover_text(summary(cx, dataset, at));
         });
-        row.col(|ui| kind(ui, cx, column));
+        row.col(|ui| cells::kind(ui, cx, column));
         row.col(|ui| {
             if column.kind.is_numeric() {
                 self.bounds(ui, cx, column, at);
@@ -154,15 +197,16 @@ impl SchemaEditor {
                 widgets::truncated(ui, cx.palette.caption(cx.texts.get("column-dropped")));
             }
         });
-        row.col(|ui| scale(ui, cx, column));
-        row.col(|ui| missing(ui, cx, column));
-        row.col(|ui| source(ui, cx, column));
+        row.col(|ui| cells::scale(ui, cx, column));
+        row.col(|ui| cells::missing(ui, cx, column));
+        row.col(|ui| cells::source(ui, cx, column));
     }
 
     fn bounds(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, column: &Column, at: usize) {
-        for (field, bound, key) in
-            [(Field::Lower, &column.lower, "bound-lower"), (Field::Upper, &column.upper, "bound-upper")]
-        {
+        for (field, bound, key) in [
+            (Field::Lower, &column.lower, "bound-lower"),
+            (Field::Upper, &column.upper, "bound-upper"),
+        ] {
             if field == Field::Upper {
                 ui.label(cx.palette.caption("–"));
             }
@@ -170,8 +214,16 @@ impl SchemaEditor {
             let current = bound.as_ref().map(ToString::to_string).unwrap_or_default();
             let draft = self.drafts.entry((at, field)).or_insert_with(|| current.clone());
             let suggested = column.provenance == Some(Provenance::Suggested);
-            let color = if suggested { cx.palette.warn_text } else { cx.palette.text };
-            let wide = if column.kind == Kind::Datetime { 130.0 } else { 96.0 };
+            let color = if suggested {
+                cx.palette.warn_text
+            } else {
+                cx.palette.text
+            };
+            let wide = if column.kind == Kind::Datetime {
+                130.0
+            } else {
+                96.0
+            };
             let response = ui.add(
                 TextEdit::singleline(draft)
                     .desired_width(wide)
@@ -192,9 +244,12 @@ impl SchemaEditor {
                     && typed != current
                     && let Some(bound) = parse_bound(column.kind, &typed)
                 {
-                    let edit =
-                        if field == Field::Lower { ColumnEdit::Lower(bound) } else { ColumnEdit::Upper(bound) };
-                    send(cx, column, edit);
+                    let edit = if field == Field::Lower {
+                        ColumnEdit::Lower(bound)
+                    } else {
+                        ColumnEdit::Upper(bound)
+                    };
+                    cells::send(cx, column, edit);
                 }
             }
         }
@@ -206,10 +261,20 @@ impl SchemaEditor {
         let line = if values.is_empty() {
             t.get("domain-empty").to_owned()
         } else {
-            t.with("domain-values", [("count", values.len().into()), ("values", values.join(", ").into())])
+            t.with(
+                "domain-values",
+                [
+                    ("count", values.len().into()),
+                    ("values", values.join(", ").into()),
+                ],
+            )
         };
         let suggested = column.provenance == Some(Provenance::Suggested);
-        let color = if suggested { cx.palette.warn_text } else { cx.palette.text };
+        let color = if suggested {
+            cx.palette.warn_text
+        } else {
+            cx.palette.text
+        };
         let width = ui.available_width() - 8.0;
         let button = ui
             .scope(|ui| {
@@ -225,10 +290,17 @@ impl SchemaEditor {
                 ui.set_width(280.0);
                 ui.label(cx.palette.strong(&column.name));
                 ui.add(egui::Label::new(cx.palette.caption(t.get("domain-help"))).wrap());
-                let draft = self.drafts.entry((at, Field::Domain)).or_insert_with(|| values.join("\n"));
+                let draft = self
+                    .drafts
+                    .entry((at, Field::Domain))
+                    .or_insert_with(|| values.join("\n"));
                 egui::ScrollArea::vertical().max_height(240.0).show(ui, |ui| {
-                    ui.add(TextEdit::multiline(draft).desired_rows(8).desired_width(f32::INFINITY))
-                        .accessible_name(t.with("domain-edit", [("column", column.name.as_str().into())]));
+                    ui.add(
+                        TextEdit::multiline(draft)
+                            .desired_rows(8)
+                            .desired_width(f32::INFINITY),
+                    )
+                    .accessible_name(t.with("domain-edit", [("column", column.name.as_str().into())]));
                 });
                 if ui.button(t.get("domain-apply")).clicked() {
                     apply = Some(lines(draft));
@@ -242,7 +314,7 @@ impl SchemaEditor {
             && !wanted.is_empty()
             && wanted != values
         {
-            send(cx, column, ColumnEdit::Domain(wanted));
+            cells::send(cx, column, ColumnEdit::Domain(wanted));
         }
     }
 }
@@ -268,10 +340,6 @@ fn parse_bound(kind: Kind, text: &str) -> Option<Bound> {
     }
 }
 
-fn send(cx: &mut Cx<'_>, column: &Column, edit: ColumnEdit) {
-    cx.send(Command::EditSchema(SchemaEdit::Column { name: column.name.clone(), edit }));
-}
-
 fn header(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
     let t = cx.texts;
     ui.horizontal(|ui| {
@@ -279,9 +347,10 @@ fn header(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
         let narrow = ui.available_width() < 560.0;
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if dataset.open.is_empty() && dataset.misfit.is_none() {
-                let go = ui.add(egui::Button::new(
-                    RichText::new(t.get("schema-continue")).color(cx.palette.on_accent),
-                ).fill(cx.palette.accent));
+                let go = ui.add(
+                    egui::Button::new(RichText::new(t.get("schema-continue")).color(cx.palette.on_accent))
+                        .fill(cx.palette.accent),
+                );
                 if go.on_hover_text(cx.tip(ui, Action::Go(Page::Train))).clicked() {
                     cx.act(Action::Go(Page::Train));
                 }
@@ -295,7 +364,9 @@ fn header(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
                 cx.button(ui, Action::OpenFile, None);
                 cx.button(ui, Action::CloseTable, None);
             }
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| state_line(ui, cx, dataset));
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                state_line(ui, cx, dataset);
+            });
         });
     });
 }
@@ -307,12 +378,17 @@ fn state_line(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
         return;
     }
     let names: Vec<&str> = dataset.open.iter().map(|open| open.name.as_str()).collect();
-    let line = t.with("schema-open", [("count", names.len().into()), ("names", names.join(", ").into())]);
-    let mut tip = String::new();
-    for open in &dataset.open {
-        tip.push_str(&format!("{}: {}\n", open.name, t.get(open_key(open.why))));
-    }
-    widgets::truncated(ui, RichText::new(line).size(SMALL).color(cx.palette.warn_text)).on_hover_text(tip.trim_end());
+    let line = t.with(
+        "schema-open",
+        [("count", names.len().into()), ("names", names.join(", ").into())],
+    );
+    let lines: Vec<String> = dataset
+        .open
+        .iter()
+        .map(|open| format!("{}: {}", open.name, t.get(open_key(open.why))))
+        .collect();
+    widgets::truncated(ui, RichText::new(line).size(SMALL).color(cx.palette.warn_text))
+        .on_hover_text(lines.join("\n"));
 }
 
 fn open_key(why: OpenReason) -> &'static str {
@@ -331,96 +407,37 @@ fn warnings(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         for warning in dataset.warnings.iter().take(2) {
-            let text = RichText::new(warning.to_string()).size(SMALL).color(cx.palette.warn_text);
+            let text = RichText::new(&warning.message)
+                .size(SMALL)
+                .color(cx.palette.warn_text);
             widgets::truncated(ui, text);
         }
         let more = dataset.warnings.len().saturating_sub(2);
         if more > 0 {
-            let all: Vec<String> = dataset.warnings.iter().map(ToString::to_string).collect();
+            let all: Vec<&str> = dataset
+                .warnings
+                .iter()
+                .map(|warning| warning.message.as_str())
+                .collect();
             let text = cx.texts.with("schema-more-warnings", [("count", more.into())]);
             ui.label(cx.palette.caption(text)).on_hover_text(all.join("\n"));
         }
     });
 }
 
-fn summary(dataset: &Dataset, at: usize, name: &str) -> String {
-    dataset.summaries.get(at).map_or_else(|| name.to_owned(), |summary| format!("{name}\n{summary}"))
-}
-
-fn kind(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
-    let mut chosen = column.kind;
-    let key = |kind: Kind| format!("kind-{}", kind.as_str());
-    let combo = ComboBox::from_id_salt(("kind", &column.name))
-        .selected_text(cx.texts.get(&key(chosen)))
-        .width(104.0)
-        .show_ui(ui, |ui| {
-            for kind in Kind::ALL {
-                ui.selectable_value(&mut chosen, kind, cx.texts.get(&key(kind)));
-            }
-        });
-    combo.response.accessible_name(cx.texts.with("kind-of", [("column", column.name.as_str().into())]));
-    if chosen != column.kind {
-        send(cx, column, ColumnEdit::Kind(chosen));
-    }
-}
-
-fn scale(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
-    if !matches!(column.kind, Kind::Continuous | Kind::Integer) {
-        return;
-    }
-    let t = cx.texts;
-    let mut chosen = column.scale;
-    let key = |scale| if scale == Scale::Log { "scale-log" } else { "scale-linear" };
-    let combo = ComboBox::from_id_salt(("scale", &column.name))
-        .selected_text(t.get(key(chosen)))
-        .width(80.0)
-        .show_ui(ui, |ui| {
-            for scale in [Scale::Linear, Scale::Log] {
-                ui.selectable_value(&mut chosen, scale, t.get(key(scale)));
-            }
-        });
-    combo.response.accessible_name(t.with("scale-of", [("column", column.name.as_str().into())]));
-    if chosen != column.scale {
-        send(cx, column, ColumnEdit::Scale(chosen));
-    }
-}
-
-fn missing(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
-    if !column.is_used() {
-        return;
-    }
-    let mut may_miss = column.missing;
-    let name = cx.texts.with("missing-of", [("column", column.name.as_str().into())]);
-    if ui.add(egui::Checkbox::without_text(&mut may_miss)).accessible_name(name).changed() {
-        send(cx, column, ColumnEdit::Missing(may_miss));
-    }
-}
-
-/// Where the column's public knowledge comes from, and the way out of a suggestion.
-fn source(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
-    if !column.is_used() {
-        return;
-    }
-    let t = cx.texts;
-    let palette = cx.palette;
-    let (key, color) = match column.provenance {
-        Some(Provenance::Declared) => ("source-declared", palette.ok),
-        Some(Provenance::Bought) => ("source-bought", palette.accent),
-        Some(Provenance::Suggested) => ("source-suggested", palette.warn_text),
-        Some(Provenance::Accepted) => ("source-accepted", palette.muted),
-        None => ("source-none", palette.warn_text),
-    };
-    let tip = format!("{key}-tip");
-    widgets::badge(ui, t.get(key), color, t.get(&tip));
-    if column.open_reason() == Some(OpenReason::Suggested) {
-        let name = t.with("accept-column", [("column", column.name.as_str().into())]);
-        ui.spacing_mut().interact_size.y = 24.0;
-        ui.spacing_mut().button_padding = vec2(8.0, 3.0);
-        let button = ui.button(t.get("accept")).accessible_name(name).on_hover_text(t.get("accept-tip"));
-        if button.clicked() {
-            send(cx, column, ColumnEdit::AcceptSuggestion);
-        }
-    }
+/// What the profile counted of a column; for the steward, so only on hover.
+fn summary(cx: &Cx<'_>, dataset: &Dataset, at: usize) -> String {
+    dataset.summaries.get(at).map_or_else(String::new, |summary| {
+        cx.texts.with(
+            "column-summary",
+            [
+                ("name", summary.name.as_str().into()),
+                ("present", format::count(summary.present).into()),
+                ("missing", format::count(summary.missing).into()),
+                ("distinct", format::count(summary.distinct).into()),
+            ],
+        )
+    })
 }
 
 #[cfg(test)]
@@ -431,7 +448,10 @@ mod tests {
     fn bounds_are_read_by_the_columns_kind() {
         assert_eq!(parse_bound(Kind::Integer, "1,000"), Some(Bound::Integer(1000)));
         assert_eq!(parse_bound(Kind::Continuous, "0.5"), Some(Bound::Number(0.5)));
-        assert_eq!(parse_bound(Kind::Date, "2019-03-31"), Some(Bound::Text("2019-03-31".to_owned())));
+        assert_eq!(
+            parse_bound(Kind::Date, "2019-03-31"),
+            Some(Bound::Text("2019-03-31".to_owned()))
+        );
         assert_eq!(parse_bound(Kind::Integer, "many"), None);
         assert_eq!(parse_bound(Kind::Integer, ""), None);
     }

@@ -4,10 +4,10 @@ use eframe::egui::{self, Align, Layout, RichText, Ui, vec2};
 
 use crate::engine::event::Problem;
 use crate::engine::snapshot::{RunState, RunView, Series};
-use crate::gui::bars;
 use crate::gui::command::{Action, Page};
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::jobs;
 use crate::gui::pages::train::{histograms, sample};
 use crate::gui::plot::{self, Chart, Curve, Dash};
 use crate::gui::theme::STEP;
@@ -31,7 +31,14 @@ pub fn empty(ui: &mut Ui, cx: &mut Cx<'_>, blocked: Option<&str>) {
             ui.add_space((ui.available_height() * 0.3).min(200.0));
             ui.label(cx.palette.title(t.get("train-empty-title")));
             ui.set_max_width(460.0);
-            ui.add(egui::Label::new(t.get(if blocked.is_some() { "train-empty-blocked" } else { "train-empty" })).wrap());
+            ui.add(
+                egui::Label::new(t.get(if blocked.is_some() {
+                    "train-empty-blocked"
+                } else {
+                    "train-empty"
+                }))
+                .wrap(),
+            );
             if blocked.is_some() {
                 cx.button(ui, Action::Go(Page::Data), None);
             } else {
@@ -40,6 +47,9 @@ pub fn empty(ui: &mut Ui, cx: &mut Cx<'_>, blocked: Option<&str>) {
         });
     });
 }
+
+/// Draws the inside of a card of this height.
+type Draw = fn(&mut Ui, &Cx<'_>, &RunView, f32);
 
 /// Draws all cards of a run.
 pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
@@ -50,7 +60,6 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
     let width = if two { (size.x - gap) / 2.0 } else { size.x };
     let height = ((size.y - 2.0 * gap) * 0.31).clamp(LEAST, 320.0);
     ui.spacing_mut().item_spacing = vec2(gap, gap);
-    type Draw = fn(&mut Ui, &Cx<'_>, &RunView, f32);
     let cards: [Draw; 4] = [loss, frechet, privacy, histogram];
     let columns = if two { 2 } else { 1 };
     for (row, pair) in cards.chunks(columns).enumerate() {
@@ -65,7 +74,13 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
     let used = 2.0 * (height + gap) * if two { 1.0 } else { 2.0 };
     let rest = (size.y - used).max(LEAST_ROWS);
     card(ui, cx, vec2(size.x, rest), |ui| {
-        plot::head(ui, cx, cx.texts.get("card-sample"), false, cx.texts.get("card-sample-caption"));
+        plot::head(
+            ui,
+            cx,
+            cx.texts.get("card-sample"),
+            false,
+            cx.texts.get("card-sample-caption"),
+        );
         sample::show(ui, cx, &run.sample, run.id.0, rest - HEAD);
     });
 }
@@ -91,7 +106,7 @@ fn banner(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
             widgets::card(ui, cx.palette, |ui| {
                 ui.horizontal_wrapped(|ui| {
                     widgets::dot(ui, cx.palette.ok);
-                    ui.label(cx.palette.strong(bars::run_state(cx, run)));
+                    ui.label(cx.palette.strong(jobs::run_state(cx, run)));
                     let line = t.with(
                         "finished-line",
                         [
@@ -118,7 +133,7 @@ fn banner(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
 fn failed(ui: &mut Ui, cx: &Cx<'_>, problem: &Problem) {
     widgets::card(ui, cx.palette, |ui| {
         ui.label(cx.palette.strong(cx.texts.get("problem-train")));
-        bars::problem(ui, cx, problem);
+        jobs::problem(ui, cx, problem);
     });
 }
 
@@ -132,7 +147,11 @@ fn waits(ui: &mut Ui, cx: &Cx<'_>, series: &Series, key: &str) -> bool {
 }
 
 fn smooth(series: &Series) -> &[[f64; 2]] {
-    if series.smooth.is_empty() { &series.raw } else { &series.smooth }
+    if series.smooth.is_empty() {
+        &series.raw
+    } else {
+        &series.smooth
+    }
 }
 
 fn three(value: f64) -> String {
@@ -182,7 +201,11 @@ fn frechet(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
     let t = cx.texts;
     let samples = format::count(run.frechet_samples as u64);
     let caption = t.with("card-frechet-caption", [("samples", samples.into())]);
-    let caption = if run.frechet_samples == 0 { String::new() } else { caption };
+    let caption = if run.frechet_samples == 0 {
+        String::new()
+    } else {
+        caption
+    };
     plot::head(ui, cx, t.get("card-frechet"), true, &caption);
     let series = run.frechet.for_steward();
     if waits(ui, cx, series, "card-waits-frechet") {
@@ -217,14 +240,20 @@ fn privacy(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
         ui.label(cx.palette.caption(t.get("run-no-claim")));
         return;
     };
-    let caption = t.with("card-privacy-caption", [("delta", format::delta(target.delta).into())]);
+    let caption = t.with(
+        "card-privacy-caption",
+        [("delta", format::delta(target.delta).into())],
+    );
     plot::head(ui, cx, t.get("card-privacy"), false, &caption);
     if waits(ui, cx, &run.epsilon, "card-waits-step") {
         return;
     }
     ui.set_max_height(height);
     let p = cx.palette;
-    let limit = t.with("limit-budget", [("epsilon", format::significant(target.epsilon, 3).into())]);
+    let limit = t.with(
+        "limit-budget",
+        [("epsilon", format::significant(target.epsilon, 3).into())],
+    );
     Chart {
         id: ("privacy", run.id.0),
         name: t.get("card-privacy"),

@@ -7,6 +7,7 @@ use crate::gui::bars::relation_key;
 use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::jobs;
 use crate::gui::pages::train::TrainPage;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
@@ -41,8 +42,13 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, page: &TrainPage, plan: Option<&PlanPr
     ui.spacing_mut().item_spacing.y = 6.0;
     match plan.map(|plan| &plan.outcome) {
         Some(Ok(summary)) => summary_lines(ui, cx, page, summary),
-        Some(Err(problem)) => crate::gui::bars::problem(ui, cx, problem),
-        None if cx.snapshot.dataset.as_ref().is_some_and(|dataset| dataset.open.is_empty()) => {
+        Some(Err(problem)) => jobs::problem(ui, cx, problem),
+        None if cx
+            .snapshot
+            .dataset
+            .as_ref()
+            .is_some_and(|dataset| dataset.open.is_empty()) =>
+        {
             caption(ui, cx, cx.texts.get("cost-working"));
         }
         None => caption(ui, cx, cx.texts.get("cost-unknown")),
@@ -67,8 +73,16 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
         caption(ui, cx, t.get("cost-no-claim"));
         return;
     };
-    let (epsilon, delta) = (summary.epsilon.unwrap_or(target.epsilon), summary.delta.unwrap_or(target.delta));
-    let unit = cx.snapshot.dataset.as_ref().map(|dataset| crate::gui::bars::unit(cx, dataset)).unwrap_or_default();
+    let (epsilon, delta) = (
+        summary.epsilon.unwrap_or(target.epsilon),
+        summary.delta.unwrap_or(target.delta),
+    );
+    let unit = cx
+        .snapshot
+        .dataset
+        .as_ref()
+        .map(|dataset| crate::gui::bars::unit(cx, dataset))
+        .unwrap_or_default();
     let promise = t.with(
         "cost-promise",
         [
@@ -91,7 +105,10 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
     caption(ui, cx, &odds);
     caption(ui, cx, &noise_line(cx, summary));
     if let Some(marginals) = summary.marginal_deviation {
-        let text = t.with("cost-marginals", [("rows", format::significant(marginals, 3).into())]);
+        let text = t.with(
+            "cost-marginals",
+            [("rows", format::significant(marginals, 3).into())],
+        );
         caption(ui, cx, &text);
     }
     for warning in &summary.warnings {
@@ -100,12 +117,22 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
 }
 
 fn noise_line(cx: &Cx<'_>, summary: &PlanSummary) -> String {
-    let first = summary.noise.first().map_or(0.0, |stretch| stretch.noise_multiplier);
-    let last = summary.noise.last().map_or(first, |stretch| stretch.noise_multiplier);
+    let first = summary
+        .noise
+        .first()
+        .map_or(0.0, |stretch| stretch.noise_multiplier);
+    let last = summary
+        .noise
+        .last()
+        .map_or(first, |stretch| stretch.noise_multiplier);
     let noise = if (first - last).abs() < 1e-9 {
         format::significant(first, 3)
     } else {
-        format!("{} → {}", format::significant(first, 3), format::significant(last, 3))
+        format!(
+            "{} → {}",
+            format::significant(first, 3),
+            format::significant(last, 3)
+        )
     };
     cx.texts.with(
         "cost-noise",

@@ -70,7 +70,11 @@ impl Form {
         edited: &mut TrainSettings,
         recommended: &TrainSettings,
     ) {
-        let label = cx.texts.get(if self.all { "settings-fewer" } else { "settings-all" });
+        let label = cx.texts.get(if self.all {
+            "settings-fewer"
+        } else {
+            "settings-all"
+        });
         if widgets::quiet_button(ui, cx.palette, label).clicked() {
             self.all = !self.all;
         }
@@ -103,8 +107,10 @@ impl Form {
         settings: &mut TrainSettings,
         recommended: &TrainSettings,
     ) {
-        let (name_key, help_key) =
-            (format!("setting-{}", description.key), format!("setting-{}-help", description.key));
+        let (name_key, help_key) = (
+            format!("setting-{}", description.key),
+            format!("setting-{}-help", description.key),
+        );
         let (name, help) = (cx.texts.get(&name_key), cx.texts.get(&help_key));
         ui.push_id(description.key, |ui| {
             let value = description.get(settings);
@@ -120,28 +126,49 @@ impl Form {
                         stops: &[],
                     };
                     let default = number_of(&description.get(recommended));
-                    let row = NumberRow { name, help, unit: unit(cx, description), slider, default, write: whole };
+                    let row = NumberRow {
+                        name,
+                        help,
+                        unit: unit(cx, description),
+                        slider,
+                        default,
+                        write: whole,
+                    };
                     row.show(ui, cx, &mut number)
                         .then(|| SettingValue::Integer(number.clamp(min as f64, max as f64) as u64))
                 }
                 (SettingValue::Real(value), SettingRange::Real { min, max, log }) => {
                     let mut number = value;
-                    let slider =
-                        Slider { name, range: (min, max), logarithmic: log, integer: false, stops: &[] };
+                    let slider = Slider {
+                        name,
+                        range: (min, max),
+                        logarithmic: log,
+                        integer: false,
+                        stops: &[],
+                    };
                     let default = number_of(&description.get(recommended));
-                    let row =
-                        NumberRow { name, help, unit: unit(cx, description), slider, default, write: short };
-                    row.show(ui, cx, &mut number).then(|| SettingValue::Real(number.clamp(min, max)))
+                    let row = NumberRow {
+                        name,
+                        help,
+                        unit: unit(cx, description),
+                        slider,
+                        default,
+                        write: short,
+                    };
+                    row.show(ui, cx, &mut number)
+                        .then(|| SettingValue::Real(number.clamp(min, max)))
                 }
-                (SettingValue::Switch(mut on), _) => {
-                    ui.checkbox(&mut on, name).on_hover_text(help).changed().then_some(SettingValue::Switch(on))
-                }
+                (SettingValue::Switch(mut on), _) => ui
+                    .checkbox(&mut on, name)
+                    .on_hover_text(help)
+                    .changed()
+                    .then_some(SettingValue::Switch(on)),
                 (SettingValue::Choice(chosen), SettingRange::Choice(names)) => {
                     choice(ui, cx, name, help, chosen, names).map(SettingValue::Choice)
                 }
-                (SettingValue::Widths(widths), _) => {
-                    self.layers(ui, name, help, description.key, &widths).map(SettingValue::Widths)
-                }
+                (SettingValue::Widths(widths), _) => self
+                    .layers(ui, name, help, description.key, &widths)
+                    .map(SettingValue::Widths),
                 _ => None,
             };
             if let Some(value) = changed {
@@ -161,7 +188,11 @@ impl Form {
         key: &'static str,
         widths: &[usize],
     ) -> Option<Vec<usize>> {
-        let written = widths.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let written = widths
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
         ui.horizontal(|ui| {
             let label = ui.label(name).on_hover_text(help);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -171,8 +202,11 @@ impl Form {
                 let focused = field.has_focus();
                 field.labelled_by(label.id).on_hover_text(help);
                 if done {
-                    let typed: Result<Vec<usize>, _> =
-                        draft.split([',', ' ']).filter(|part| !part.is_empty()).map(str::parse).collect();
+                    let typed: Result<Vec<usize>, _> = draft
+                        .split([',', ' '])
+                        .filter(|part| !part.is_empty())
+                        .map(str::parse)
+                        .collect();
                     self.widths.remove(key);
                     return typed.ok().filter(|typed| typed != widths);
                 }
@@ -243,9 +277,15 @@ fn heading(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
 
 fn method(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest, target: &PrivacyTarget) {
     let t = cx.texts;
-    let methods = [(Method::Dpgan, "method-dpgan-choice"), (Method::Gan, "method-gan-choice")];
+    let methods = [
+        (Method::Dpgan, "method-dpgan-choice"),
+        (Method::Gan, "method-gan-choice"),
+    ];
     let names: Vec<&str> = methods.iter().map(|(_, key)| t.get(key)).collect();
-    let chosen = methods.iter().position(|(method, _)| *method == request.method).unwrap_or(0);
+    let chosen = methods
+        .iter()
+        .position(|(method, _)| *method == request.method)
+        .unwrap_or(0);
     if let Some(at) = pick(ui, t.get("method-name"), t.get("method-tip"), chosen, &names) {
         request.method = methods[at].0;
         request.target = request.method.is_private().then_some(*target);
@@ -255,20 +295,45 @@ fn method(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest, target: &PrivacyTa
 fn promise(ui: &mut Ui, cx: &Cx<'_>, promise: &mut PrivacyTarget) {
     let t = cx.texts;
     let defaults = PrivacyTarget::default();
-    let row = |name, help, slider, default, write| NumberRow { name, help, unit: "", slider, default, write };
+    let row = |name, help, slider, default, write| NumberRow {
+        name,
+        help,
+        unit: "",
+        slider,
+        default,
+        write,
+    };
     let (name, help) = (t.get("epsilon-name"), t.get("epsilon-help"));
-    let slider = Slider { name, range: (0.05, 20.0), logarithmic: true, integer: false, stops: &EPSILONS };
+    let slider = Slider {
+        name,
+        range: (0.05, 20.0),
+        logarithmic: true,
+        integer: false,
+        stops: &EPSILONS,
+    };
     ui.push_id("epsilon", |ui| {
         row(name, help, slider, defaults.epsilon, format::epsilon).show(ui, cx, &mut promise.epsilon);
     });
     let (name, help) = (t.get("delta-name"), t.get("delta-help"));
-    let slider = Slider { name, range: (1e-9, 1e-3), logarithmic: true, integer: false, stops: &DELTAS };
+    let slider = Slider {
+        name,
+        range: (1e-9, 1e-3),
+        logarithmic: true,
+        integer: false,
+        stops: &DELTAS,
+    };
     ui.push_id("delta", |ui| {
         row(name, help, slider, defaults.delta, format::delta).show(ui, cx, &mut promise.delta);
     });
     let relations = [Neighboring::AddRemoveOne, Neighboring::ReplaceOne];
-    let names: Vec<&str> = relations.iter().map(|relation| t.get(relation_key(*relation))).collect();
-    let chosen = relations.iter().position(|relation| *relation == promise.neighboring).unwrap_or(0);
+    let names: Vec<&str> = relations
+        .iter()
+        .map(|relation| t.get(relation_key(*relation)))
+        .collect();
+    let chosen = relations
+        .iter()
+        .position(|relation| *relation == promise.neighboring)
+        .unwrap_or(0);
     if let Some(at) = pick(ui, t.get("relation-name"), t.get("relation-tip"), chosen, &names) {
         promise.neighboring = relations[at];
     }
@@ -315,7 +380,11 @@ fn seed(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
     ui.add_space(STEP);
     ui.label(cx.palette.strong(t.get("group-teaching")));
     let mut fixed = request.seed.is_some();
-    if ui.checkbox(&mut fixed, t.get("seed-fixed")).on_hover_text(t.get("seed-tip")).changed() {
+    if ui
+        .checkbox(&mut fixed, t.get("seed-fixed"))
+        .on_hover_text(t.get("seed-tip"))
+        .changed()
+    {
         request.seed = fixed.then_some(1);
     }
     if let Some(seed) = &mut request.seed {
@@ -323,7 +392,9 @@ fn seed(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
             let label = ui.label(t.get("seed-name"));
             ui.add(egui::DragValue::new(seed)).labelled_by(label.id);
         });
-        let text = RichText::new(t.get("seed-warning")).size(SMALL).color(cx.palette.warn_text);
+        let text = RichText::new(t.get("seed-warning"))
+            .size(SMALL)
+            .color(cx.palette.warn_text);
         ui.add(egui::Label::new(text).wrap());
     }
 }

@@ -43,21 +43,42 @@ fn draw(ui: &mut Ui, cx: &Cx<'_>, histogram: &ColumnHistogram, width: f32) {
     response.widget_info(|| WidgetInfo::labeled(Role::Figure, true, &histogram.column));
     let name = rect.min + vec2(0.0, 7.0);
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-    painter.text(name, Align2::LEFT_CENTER, &histogram.column, FontId::proportional(SMALL), palette.text);
+    painter.text(
+        name,
+        Align2::LEFT_CENTER,
+        &histogram.column,
+        FontId::proportional(SMALL),
+        palette.text,
+    );
     let plot = Rect::from_min_max(rect.min + vec2(0.0, 16.0), rect.max - vec2(0.0, 16.0));
-    let highest = histogram.real.iter().chain(&histogram.synthetic).copied().fold(0.0, f64::max).max(1e-12);
+    let highest = histogram
+        .real
+        .iter()
+        .chain(&histogram.synthetic)
+        .copied()
+        .fold(0.0, f64::max)
+        .max(1e-12);
     let bins = histogram.real.len().max(histogram.synthetic.len()).max(1);
     let step = plot.width() / bins as f32;
     let top = |share: f64| plot.bottom() - plot.height() * (share / highest) as f32;
     for (bin, &share) in histogram.real.iter().enumerate() {
         let left = plot.left() + step * bin as f32;
-        let bar = Rect::from_min_max(pos2(left + 0.5, top(share)), pos2(left + step - 0.5, plot.bottom()));
+        let bar = Rect::from_min_max(
+            pos2(left + 0.5, top(share)),
+            pos2(left + step - 0.5, plot.bottom()),
+        );
         painter.rect_filled(bar, 0.0, palette.real);
     }
-    painter.line_segment([plot.left_bottom(), plot.right_bottom()], Stroke::new(1.0, palette.line));
+    painter.line_segment(
+        [plot.left_bottom(), plot.right_bottom()],
+        Stroke::new(1.0, palette.line),
+    );
     for (bin, &share) in histogram.synthetic.iter().enumerate() {
         let (left, y) = (plot.left() + step * bin as f32, top(share));
-        painter.line_segment([pos2(left + 0.5, y), pos2(left + step - 0.5, y)], Stroke::new(2.0, palette.second));
+        painter.line_segment(
+            [pos2(left + 0.5, y), pos2(left + step - 0.5, y)],
+            Stroke::new(2.0, palette.second),
+        );
     }
     ends(&painter, cx, histogram, plot);
     if let Some(pointer) = response.hover_pos() {
@@ -69,7 +90,9 @@ fn draw(ui: &mut Ui, cx: &Cx<'_>, histogram: &ColumnHistogram, width: f32) {
 /// The first and the last bin's name, where they fit.
 fn ends(painter: &egui::Painter, cx: &Cx<'_>, histogram: &ColumnHistogram, plot: Rect) {
     let font = FontId::proportional(10.0);
-    let (Some(first), Some(last)) = (histogram.labels.first(), histogram.labels.last()) else { return };
+    let (Some(first), Some(last)) = (histogram.labels.first(), histogram.labels.last()) else {
+        return;
+    };
     let half = plot.width() / 2.0 - 4.0;
     let short = |text: &str| -> String {
         let room = (half / 5.6).max(3.0) as usize;
@@ -80,14 +103,31 @@ fn ends(painter: &egui::Painter, cx: &Cx<'_>, histogram: &ColumnHistogram, plot:
         }
     };
     let y = plot.bottom() + 8.0;
-    painter.text(pos2(plot.left(), y), Align2::LEFT_CENTER, short(first), font.clone(), cx.palette.muted);
+    painter.text(
+        pos2(plot.left(), y),
+        Align2::LEFT_CENTER,
+        short(first),
+        font.clone(),
+        cx.palette.muted,
+    );
     if histogram.labels.len() > 1 {
-        painter.text(pos2(plot.right(), y), Align2::RIGHT_CENTER, short(last), font, cx.palette.muted);
+        painter.text(
+            pos2(plot.right(), y),
+            Align2::RIGHT_CENTER,
+            short(last),
+            font,
+            cx.palette.muted,
+        );
     }
 }
 
 fn reading(cx: &Cx<'_>, histogram: &ColumnHistogram, bin: usize) -> String {
-    let share = |shares: &[f64]| shares.get(bin).copied().map_or_else(|| "—".to_owned(), format::percent);
+    let share = |shares: &[f64]| {
+        shares
+            .get(bin)
+            .copied()
+            .map_or_else(|| "—".to_owned(), format::percent)
+    };
     let label = histogram.labels.get(bin).map_or("", String::as_str);
     cx.texts.with(
         "histogram-reading",
@@ -102,7 +142,10 @@ fn reading(cx: &Cx<'_>, histogram: &ColumnHistogram, bin: usize) -> String {
 /// The head's caption: what the colours are.
 pub fn legend(ui: &mut Ui, cx: &Cx<'_>) {
     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        for (color, key) in [(cx.palette.second, "legend-synthetic"), (cx.palette.real, "legend-real")] {
+        for (color, key) in [
+            (cx.palette.second, "legend-synthetic"),
+            (cx.palette.real, "legend-real"),
+        ] {
             ui.label(cx.palette.caption(cx.texts.get(key)));
             let (rect, _) = ui.allocate_exact_size(vec2(12.0, 10.0), Sense::hover());
             let mark = if key == "legend-real" {

@@ -14,8 +14,8 @@ use eframe::egui::{self, Ui};
 use crate::data::Schema;
 use crate::engine::command::{Command, PrivacyTarget, RunId, RunRequest};
 use crate::engine::snapshot::{PlanPreview, RunView};
-use crate::gui::bars;
 use crate::gui::context::Cx;
+use crate::gui::jobs;
 use crate::gui::theme::STEP;
 use crate::train::TrainSettings;
 
@@ -34,7 +34,7 @@ pub struct TrainPage {
     recommended: TrainSettings,
     asked: Option<(RunRequest, Arc<Schema>)>,
     focus: Option<RunId>,
-    odds: Cell<Option<([f64; 3], f64)>>,
+    odds: Cell<Option<([u64; 3], f64)>>,
     form: form::Form,
 }
 
@@ -58,42 +58,59 @@ impl TrainPage {
         self.request.device = cx.settings.device;
         self.ask_for_plan(cx);
         if ui.available_width() < STACKED {
-            egui::ScrollArea::vertical().id_salt("train").auto_shrink(false).show(ui, |ui| {
-                cx.palette.card().show(ui, |ui| {
-                    ui.set_width(ui.available_width());
-                    self.form_contents(ui, cx);
+            egui::ScrollArea::vertical()
+                .id_salt("train")
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    cx.palette.card().show(ui, |ui| {
+                        ui.set_width(ui.available_width());
+                        self.form_contents(ui, cx);
+                    });
+                    ui.add_space(STEP);
+                    self.cards(ui, cx);
                 });
-                ui.add_space(STEP);
-                self.cards(ui, cx);
-            });
             return;
         }
         let frame = egui::Frame::new()
             .fill(cx.palette.panel)
-            .inner_margin(egui::Margin { left: 14, right: 6, top: 12, bottom: 12 });
+            .inner_margin(egui::Margin {
+                left: 14,
+                right: 6,
+                top: 12,
+                bottom: 12,
+            });
         egui::Panel::left("plan")
             .resizable(true)
             .default_size(FORM)
             .size_range(248.0..=440.0)
             .frame(frame)
             .show(ui, |ui| {
-                egui::ScrollArea::vertical().id_salt("form").auto_shrink(false).show(ui, |ui| {
-                    ui.set_width(ui.available_width() - 8.0);
-                    self.form_contents(ui, cx);
-                });
+                egui::ScrollArea::vertical()
+                    .id_salt("form")
+                    .auto_shrink(false)
+                    .show(ui, |ui| {
+                        ui.set_width(ui.available_width() - 8.0);
+                        self.form_contents(ui, cx);
+                    });
             });
         egui::CentralPanel::no_frame().show(ui, |ui| {
             egui::Frame::new().inner_margin(12).show(ui, |ui| {
-                egui::ScrollArea::vertical().id_salt("cards").auto_shrink(false).show(ui, |ui| {
-                    self.cards(ui, cx);
-                });
+                egui::ScrollArea::vertical()
+                    .id_salt("cards")
+                    .auto_shrink(false)
+                    .show(ui, |ui| {
+                        self.cards(ui, cx);
+                    });
             });
         });
     }
 
     /// The answer to what the form asks, once it is there.
     fn answer<'a>(&self, cx: &Cx<'a>) -> Option<&'a Arc<PlanPreview>> {
-        cx.snapshot.plan.as_ref().filter(|plan| plan.request == self.request)
+        cx.snapshot
+            .plan
+            .as_ref()
+            .filter(|plan| plan.request == self.request)
     }
 
     /// Asks the engine what the form's run would be, whenever the form or the schema has changed.
@@ -130,7 +147,9 @@ impl TrainPage {
         {
             return Some(problem.message.clone());
         }
-        let Some(dataset) = &cx.snapshot.dataset else { return Some(t.get("start-no-table").to_owned()) };
+        let Some(dataset) = &cx.snapshot.dataset else {
+            return Some(t.get("start-no-table").to_owned());
+        };
         if let Some(misfit) = &dataset.misfit {
             return Some(misfit.message.clone());
         }
@@ -148,18 +167,28 @@ impl TrainPage {
         let plan = self.answer(cx).cloned();
         let settings = match (&self.request.settings, &plan) {
             (Some(settings), _) => settings.clone(),
-            (None, Some(plan)) => {
-                plan.outcome.as_ref().map_or_else(|_| self.recommended.clone(), |plan| plan.settings.clone())
-            }
+            (None, Some(plan)) => plan
+                .outcome
+                .as_ref()
+                .map_or_else(|_| self.recommended.clone(), |plan| plan.settings.clone()),
             (None, None) => self.recommended.clone(),
         };
-        self.form.show(ui, cx, &mut self.request, &mut self.target, &settings, &self.recommended);
+        self.form.show(
+            ui,
+            cx,
+            &mut self.request,
+            &mut self.target,
+            &settings,
+            &self.recommended,
+        );
         cost::show(ui, cx, self, plan.as_deref());
     }
 
     /// The run in view: the one chosen, or the latest.
     fn run<'a>(&self, cx: &Cx<'a>) -> Option<&'a Arc<RunView>> {
-        self.focus.and_then(|id| cx.snapshot.run(id)).or_else(|| cx.snapshot.runs.last())
+        self.focus
+            .and_then(|id| cx.snapshot.run(id))
+            .or_else(|| cx.snapshot.runs.last())
     }
 
     fn cards(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -177,7 +206,7 @@ impl TrainPage {
         ui.horizontal_wrapped(|ui| {
             ui.label(cx.palette.caption_on_ground(cx.texts.get("run-shown")));
             for run in &cx.snapshot.runs {
-                let title = bars::run_title(cx, run);
+                let title = jobs::run_title(cx, run);
                 let text = format!("{} {title}", run.id.0);
                 if ui.selectable_label(run.id == shown.id, text).clicked() {
                     self.focus = Some(run.id);
@@ -189,7 +218,7 @@ impl TrainPage {
     /// The rate at which an attacker finds rows behind one Gaussian mechanism of the same promise.
     fn gaussian_rate(&self, epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
         // The last answer is kept: the same promise is asked for in every frame.
-        let key = [epsilon, delta, false_alarms];
+        let key = [epsilon, delta, false_alarms].map(f64::to_bits);
         if let Some((known, rate)) = self.odds.get()
             && known == key
         {
