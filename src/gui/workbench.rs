@@ -253,7 +253,8 @@ impl Workbench {
     /// Theme and zoom, whenever they have changed.
     fn dress(&mut self, ctx: &Context) {
         let wanted = (self.settings.theme, self.settings.zoom);
-        if self.dressed != Some(wanted) {
+        let dark = ctx.theme() == egui::Theme::Dark;
+        if self.dressed != Some(wanted) || dark != Palette::of(wanted.0).dark {
             theme::apply(ctx, wanted.0);
             ctx.set_zoom_factor(wanted.1);
             self.dressed = Some(wanted);
