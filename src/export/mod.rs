@@ -6,6 +6,8 @@ mod error;
 mod recipe;
 
 pub use atomic::{AtomicFile, check_target, write_atomically};
-pub use certificate::{Certificate, CertificateFacts, Verdict, read_certificate, write_certificate, write_certificate_page};
+pub use certificate::{
+    Certificate, CertificateFacts, Verdict, read_certificate, write_certificate, write_certificate_page,
+};
 pub use error::ExportError;
 pub use recipe::Recipe;
