@@ -99,16 +99,6 @@ impl Messages {
         });
     }
 
-    /// How many messages there are.
-    pub fn len(&self) -> usize {
-        self.messages.len()
-    }
-
-    /// Whether nothing was said yet.
-    pub fn is_empty(&self) -> bool {
-        self.messages.is_empty()
-    }
-
     /// The latest message's time and title, for the job strip.
     pub fn latest(&self, cx: &Cx<'_>) -> Option<(String, Weight)> {
         let message = self.messages.last()?;

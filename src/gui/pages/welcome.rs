@@ -128,8 +128,8 @@ fn samples(ui: &mut Ui, cx: &mut Cx<'_>) {
 
 fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: SampleId, width: f32) -> bool {
     let key = sample_key(sample);
-    let (name, about) = (cx.texts.get(key), format!("{key}-about"));
-    let about = cx.texts.get(&about);
+    let about_key = format!("{key}-about");
+    let (name, about) = (cx.texts.get(&key), cx.texts.get(&about_key));
     let inner = ui.allocate_ui_with_layout(vec2(width, 96.0), Layout::top_down(Align::Min), |ui| {
         cx.palette
             .card()
@@ -143,7 +143,7 @@ fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: SampleId, width: f32) -> bool {
             .response
             .rect
     });
-    let response = ui.interact(inner.inner, ui.scope_id().with(("sample", key)), Sense::click());
+    let response = ui.interact(inner.inner, ui.scope_id().with(("sample", sample.name())), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     if response.hovered() || response.has_focus() {
         let line = Stroke::new(1.5, cx.palette.accent);
@@ -155,12 +155,9 @@ fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: SampleId, width: f32) -> bool {
         .clicked()
 }
 
-fn sample_key(sample: SampleId) -> &'static str {
-    match sample {
-        SampleId::Adult => "sample-adult",
-        SampleId::Heart => "sample-heart",
-        SampleId::Patients => "sample-patients",
-    }
+/// The key of a sample's texts: `sample-` and its name, with dashes.
+fn sample_key(sample: SampleId) -> String {
+    format!("sample-{}", sample.name().replace('_', "-"))
 }
 
 fn recent(ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -194,6 +191,19 @@ fn recent(ui: &mut Ui, cx: &mut Cx<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::settings::Language;
+    use crate::gui::i18n::Texts;
+
+    #[test]
+    fn every_sample_has_its_texts_in_both_languages() {
+        for language in [Language::English, Language::Chinese] {
+            let texts = Texts::new(language);
+            for &sample in &SampleId::ALL {
+                let key = sample_key(sample);
+                assert!(texts.has(&key) && texts.has(&format!("{key}-about")), "{key}");
+            }
+        }
+    }
 
     #[test]
     fn paths_are_read_as_people_paste_them() {
