@@ -96,6 +96,9 @@ pub enum Method {
 }
 
 impl Method {
+    /// Every method, in the order in which they are offered.
+    pub const ALL: [Self; 2] = [Self::Dpgan, Self::Gan];
+
     /// The name used on the command line, in recipes and in the ledger.
     pub fn name(self) -> &'static str {
         match self {
@@ -136,6 +139,8 @@ pub struct RunRequest {
     pub target: Option<PrivacyTarget>,
     /// Settings; `None` takes the recommended ones for this table and ε.
     pub settings: Option<TrainSettings>,
+    /// Single settings to change afterwards, as key and value.
+    pub overrides: Vec<(String, String)>,
     /// Where tensors live.
     pub device: DeviceKind,
     /// A fixed seed, for teaching and tests: marks every output "not private".
@@ -148,6 +153,7 @@ impl Default for RunRequest {
             method: Method::Dpgan,
             target: Some(PrivacyTarget::default()),
             settings: None,
+            overrides: Vec::new(),
             device: DeviceKind::Flex,
             seed: None,
         }

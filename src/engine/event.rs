@@ -129,4 +129,6 @@ pub struct Exported {
     pub recipe: PathBuf,
     /// The generator beside it, for `sample`.
     pub generator: PathBuf,
+    /// The certificate's verdict, in words.
+    pub verdict: String,
 }
