@@ -6,6 +6,7 @@ use crate::data::{Bound, Kind, ReadOptions, Scale, samples::SampleId};
 use crate::engine::settings::Settings;
 use crate::num::Epsilon;
 use crate::privacy::Neighboring;
+pub use crate::train::Condition;
 use crate::train::{DeviceKind, TrainSettings};
 
 /// Identifies a training run for as long as the program is open.
@@ -63,6 +64,8 @@ pub enum ColumnEdit {
     Missing(bool),
     /// Lets a suggestion stand. It becomes `accepted` and is listed as not protected, never `declared`.
     AcceptSuggestion,
+    /// Takes an acceptance back: the column is open again.
+    WithdrawAcceptance,
 }
 
 /// A change to the schema that is not about one column.
@@ -173,15 +176,6 @@ pub struct ExportRequest {
     pub overwrite: bool,
     /// Only rows whose column has this value.
     pub condition: Option<Condition>,
-}
-
-/// `COLUMN=VALUE`: keeps generated rows whose column has the value.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Condition {
-    /// The column's name.
-    pub column: String,
-    /// The value, as the schema's domain spells it.
-    pub value: String,
 }
 
 /// What the engine can be asked to do. Commands are carried out in the order in which they are sent.

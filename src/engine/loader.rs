@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::data::{
-    ColumnSummary, Kind, ProfileWarning, Schema, Table, profile, read_table, reprofile_column, samples,
+    ColumnSummary, Kind, ProfileWarning, Schema, Table, profile, read_table, samples, suggest_column,
 };
 use crate::engine::command::{DataSource, RunRequest, SchemaSource};
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::run_job::plan_for;
+use crate::engine::snapshot::LoadStage;
 use crate::num::Progress;
 use crate::train::PlanSummary;
 
@@ -22,13 +24,30 @@ const QUEUE: usize = 64;
 /// What the loader may be asked.
 pub(super) enum Task {
     /// Read a table and find or infer its schema.
-    Load { generation: u64, source: DataSource, progress: Progress },
+    Load { generation: u64, source: DataSource, progress: Progress, stage: StageCell },
     /// Hold a schema against the data.
     Check { generation: u64, revision: u64, table: Table, schema: Arc<Schema> },
     /// What the profile would suggest for a column if it were of this kind.
     Reprofile { generation: u64, table: Table, schema: Arc<Schema>, column: String, kind: Kind },
     /// Work out a plan.
     Plan { generation: u64, rows: usize, schema: Arc<Schema>, request: Box<RunRequest> },
+}
+
+/// The stage of a load, shared with the coordinator.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StageCell(Arc<AtomicU8>);
+
+impl StageCell {
+    const STAGES: [LoadStage; 3] = [LoadStage::Reading, LoadStage::Profiling, LoadStage::Checking];
+
+    pub fn get(&self) -> LoadStage {
+        Self::STAGES[usize::from(self.0.load(Ordering::Relaxed)).min(Self::STAGES.len() - 1)]
+    }
+
+    fn set(&self, stage: LoadStage) {
+        let place = Self::STAGES.iter().position(|known| *known == stage).unwrap_or_default();
+        self.0.store(place as u8, Ordering::Relaxed);
+    }
 }
 
 /// A table that was read whole.
@@ -64,18 +83,18 @@ pub(super) fn spawn(notes: Sender<Note>) -> std::io::Result<(Sender<Task>, JoinH
 fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
     for task in inbox {
         let note = match task {
-            Task::Load { generation, source, progress } => {
-                let end = super::catching(Area::Load, || Ok(load(&source, &progress)))
+            Task::Load { generation, source, progress, stage } => {
+                let end = super::catching(Area::Load, || Ok(load(&source, &progress, &stage)))
                     .unwrap_or_else(LoadEnd::Failed);
                 Note::LoadEnded { generation, end }
             }
             Task::Check { generation, revision, table, schema } => {
-                let misfit = super::catching(Area::Schema, || check(&schema, &table)).err();
+                let misfit = super::catching(Area::Schema, || check(&schema, &table, &Progress::default())).err();
                 Note::Checked { generation, revision, misfit }
             }
             Task::Reprofile { generation, table, schema, column, kind } => {
                 let suggestion = super::catching(Area::Schema, || {
-                    reprofile_column(&table, &schema, &column, kind)
+                    suggest_column(&table, &schema, &column, kind)
                         .map_err(|error| Problem::new(Area::Schema, &error))
                 });
                 Note::Reprofiled { generation, suggestion: Box::new(suggestion) }
@@ -93,25 +112,27 @@ fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
     }
 }
 
-fn check(schema: &Schema, table: &Table) -> Result<(), Problem> {
-    schema.check(table).map_err(|error| Problem::new(Area::Schema, &error))
+fn check(schema: &Schema, table: &Table, progress: &Progress) -> Result<(), Problem> {
+    schema.check(table, progress).map_err(|error| Problem::new(Area::Schema, &error))
 }
 
-fn load(source: &DataSource, progress: &Progress) -> LoadEnd {
-    match try_load(source, progress) {
+fn load(source: &DataSource, progress: &Progress, stage: &StageCell) -> LoadEnd {
+    match try_load(source, progress, stage) {
         Ok(_) | Err(_) if progress.is_cancelled() => LoadEnd::Cancelled,
         Ok(loaded) => LoadEnd::Loaded(Box::new(loaded)),
         Err(problem) => LoadEnd::Failed(problem),
     }
 }
 
-fn try_load(source: &DataSource, progress: &Progress) -> Result<Loaded, Problem> {
+fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Result<Loaded, Problem> {
     let loading = |error: crate::data::DataError| Problem::new(Area::Load, &error);
     match source {
         DataSource::Sample(id) => {
             let sample = samples::load(*id).map_err(loading)?;
+            stage.set(LoadStage::Profiling);
             let profile = profile(&sample.table, progress).map_err(loading)?;
-            let misfit = check(&sample.schema, &sample.table).err();
+            stage.set(LoadStage::Checking);
+            let misfit = check(&sample.schema, &sample.table, progress).err();
             Ok(Loaded {
                 name: sample.name,
                 path: None,
@@ -131,10 +152,12 @@ fn try_load(source: &DataSource, progress: &Progress) -> Result<Loaded, Problem>
             }
             let table = read_table(path, &options, progress).map_err(loading)?;
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+            stage.set(LoadStage::Profiling);
             let profile = profile(&table, progress).map_err(loading)?;
+            stage.set(LoadStage::Checking);
             let (schema, warnings, misfit) = match known {
                 Some(schema) => {
-                    let misfit = check(&schema, &table).err();
+                    let misfit = check(&schema, &table, progress).err();
                     (schema, Vec::new(), misfit)
                 }
                 None => (profile.schema, profile.warnings, None),
@@ -156,33 +179,11 @@ fn try_load(source: &DataSource, progress: &Progress) -> Result<Loaded, Problem>
 /// The schema file to use, if there is one, and what it says.
 fn find_schema(data: &Path, source: &SchemaSource) -> Result<(Option<PathBuf>, Option<Schema>), Problem> {
     let path = match source {
-        SchemaSource::Inferred => return Ok((None, None)),
-        SchemaSource::File(path) => path.clone(),
-        SchemaSource::Beside => {
-            let mut full = data.as_os_str().to_owned();
-            full.push(".schema.toml");
-            let candidates = [schema_path_beside(data), PathBuf::from(full)];
-            match candidates.into_iter().find(|path| path.exists()) {
-                Some(path) => path,
-                None => return Ok((None, None)),
-            }
-        }
+        SchemaSource::Inferred => None,
+        SchemaSource::File(path) => Some(path.clone()),
+        SchemaSource::Beside => Schema::find_beside(data),
     };
+    let Some(path) = path else { return Ok((None, None)) };
     let schema = Schema::load(&path).map_err(|error| Problem::new(Area::Schema, &error))?;
     Ok((Some(path), Some(schema)))
-}
-
-/// `NAME.schema.toml` beside `NAME.csv`.
-pub(super) fn schema_path_beside(data: &Path) -> PathBuf {
-    data.with_extension("schema.toml")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_schema_lies_beside_the_data_under_the_same_name() {
-        assert_eq!(schema_path_beside(Path::new("a/adult.csv")), Path::new("a/adult.schema.toml"));
-    }
 }

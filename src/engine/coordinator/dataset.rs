@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::data::{Column, Schema};
+use crate::data::{Column, Provenance, RowCount, Schema};
 use crate::engine::command::{ColumnEdit, DataSource, SchemaEdit};
 use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
-use crate::engine::loader::{LoadEnd, Loaded, Task, schema_path_beside};
-use crate::engine::snapshot::{Dataset, LoadStage, Loading};
+use crate::engine::loader::{LoadEnd, Loaded, StageCell, Task};
+use crate::engine::snapshot::{Dataset, Loading};
 use crate::num::Progress;
 use crate::privacy::ledger::DatasetId;
 
@@ -30,6 +30,7 @@ struct Load {
     generation: u64,
     name: String,
     progress: Progress,
+    stage: StageCell,
 }
 
 impl DatasetState {
@@ -48,12 +49,8 @@ impl DatasetState {
     pub fn loading(&self) -> Option<Loading> {
         self.load.as_ref().map(|load| Loading {
             name: load.name.clone(),
-            stage: match load.progress.stage() {
-                0 => LoadStage::Reading,
-                1 => LoadStage::Profiling,
-                _ => LoadStage::Checking,
-            },
-            share: load.progress.share(),
+            stage: load.stage.get(),
+            share: load.progress.fraction().map(|share| share as f32),
         })
     }
 
@@ -106,9 +103,10 @@ impl Coordinator {
             DataSource::Sample(id) => id.name().to_owned(),
         };
         let progress = Progress::default();
+        let stage = StageCell::default();
         let generation = self.dataset.generation;
-        self.dataset.load = Some(Load { generation, name, progress: progress.clone() });
-        let _ = self.tasks.send(Task::Load { generation, source, progress });
+        self.dataset.load = Some(Load { generation, name, progress: progress.clone(), stage: stage.clone() });
+        let _ = self.tasks.send(Task::Load { generation, source, progress, stage });
     }
 
     pub(super) fn close(&mut self) {
@@ -242,7 +240,7 @@ impl Coordinator {
         };
         let target = path
             .or_else(|| dataset.schema_path.clone())
-            .or_else(|| dataset.path.as_deref().map(schema_path_beside));
+            .or_else(|| dataset.path.as_deref().map(Schema::path_beside));
         let Some(target) = target else {
             return self.fail(Problem::plain(
                 Area::Schema,
@@ -265,16 +263,18 @@ impl Coordinator {
 
 /// Makes a change to the schema.
 fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
-    let wrong = |error: crate::data::DataError| Problem::new(Area::Schema, &error);
     match edit {
         SchemaEdit::Column { name, edit } => {
-            let Some(column) = schema.column_mut(&name) else {
+            let Some(column) = schema.find_mut(&name) else {
                 return Err(Problem::plain(Area::Schema, format!("the schema has no column `{name}`")));
             };
-            edit_column(column, edit).map_err(wrong)
+            edit_column(column, edit);
+            Ok(())
         }
         SchemaEdit::AcceptAllSuggestions => {
-            schema.column.iter_mut().for_each(Column::accept_suggestion);
+            for column in &mut schema.column {
+                column.accept_suggestion();
+            }
             Ok(())
         }
         SchemaEdit::Label(label) => {
@@ -282,7 +282,7 @@ fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
             Ok(())
         }
         SchemaEdit::Rows(rows) => {
-            schema.declare_rows(rows);
+            schema.rows = rows.map(|value| RowCount { value, provenance: Provenance::Declared });
             Ok(())
         }
         SchemaEdit::Public(public) => {
@@ -292,16 +292,20 @@ fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
     }
 }
 
-fn edit_column(column: &mut Column, edit: ColumnEdit) -> Result<(), crate::data::DataError> {
+fn edit_column(column: &mut Column, edit: ColumnEdit) {
     match edit {
-        // Carried out by the loader, which reads the suggestions for the new kind.
-        ColumnEdit::Kind(kind) => column.kind = kind,
-        ColumnEdit::Lower(bound) => return column.declare_lower(bound),
-        ColumnEdit::Upper(bound) => return column.declare_upper(bound),
+        // The loader carries this out, with suggestions read off the rows for the new kind.
+        ColumnEdit::Kind(kind) => column.set_kind(kind),
+        ColumnEdit::Lower(bound) => column.type_lower(bound),
+        ColumnEdit::Upper(bound) => column.type_upper(bound),
         ColumnEdit::Scale(scale) => column.scale = scale,
-        ColumnEdit::Domain(domain) => return column.declare_domain(domain),
+        ColumnEdit::Domain(domain) => column.declare_domain(domain),
         ColumnEdit::Missing(missing) => column.missing = missing,
-        ColumnEdit::AcceptSuggestion => column.accept_suggestion(),
+        ColumnEdit::AcceptSuggestion => {
+            column.accept_suggestion();
+        }
+        ColumnEdit::WithdrawAcceptance => {
+            column.withdraw_acceptance();
+        }
     }
-    Ok(())
 }

@@ -40,7 +40,7 @@ impl ExportState {
     pub fn shown(&self) -> Option<Exporting> {
         self.busy.as_ref().map(|(path, total, progress)| Exporting {
             path: path.clone(),
-            rows: (progress.share().unwrap_or(0.0) * *total as f32) as usize,
+            rows: (progress.fraction().unwrap_or(0.0) * *total as f64) as usize,
             total: *total,
         })
     }
