@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use crate::data::{Provenance, Schema};
+use crate::data::Schema;
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::run_job::FinishedRun;
 use crate::engine::{PrivacyTarget, RunRequest};
-use crate::export::Recipe;
-use crate::export::Written;
+use crate::export::{Recipe, Written};
 use crate::export::certificate::{
-    Certificate, CertificateFacts, Choices, DataSet, Domain, DomainColumn, NoiseKind, Sampling, Software, Source,
-    Spending, Stop, SyntheticFile,
+    Certificate, CertificateFacts, Choices, DataSet, Domain, DomainColumn, NoiseKind, Sampling, Spending, Stop,
+    SyntheticFile,
 };
 use crate::privacy::AccountantKind;
 use crate::privacy::ledger::PrivacyUnit;
@@ -63,7 +62,6 @@ pub(super) fn certificate(
         spending: spending(finished, ledger)?,
         choices,
         checks: Vec::new(),
-        software: software(),
     };
     Certificate::issue(facts).map_err(|error| Problem::new(Area::Export, &error))
 }
@@ -76,28 +74,18 @@ pub(super) fn charged_events(finished: &FinishedRun) -> crate::privacy::EventLis
     }
 }
 
-fn software() -> Vec<Software> {
-    vec![Software { name: "pointillist".into(), version: env!("CARGO_PKG_VERSION").into() }]
-}
-
 fn domain(schema: &Schema) -> Domain {
-    let source = |provenance| match provenance {
-        Provenance::Declared => Source::Declared,
-        Provenance::Bought => Source::Bought,
-        Provenance::Suggested => Source::Suggested,
-        Provenance::Accepted => Source::Accepted,
-    };
     Domain {
         columns: schema
             .used_columns()
             .map(|(_, column)| DomainColumn {
                 name: column.name.clone(),
                 kind: column.kind.as_str().into(),
-                provenance: column.provenance.map(source),
+                provenance: column.provenance,
             })
             .collect(),
         dropped: schema.dropped_columns().map(|column| column.name.clone()).collect(),
-        rows: schema.rows.as_ref().map(|rows| source(rows.provenance)),
+        rows: schema.rows.as_ref().map(|rows| rows.provenance),
     }
 }
 

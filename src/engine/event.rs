@@ -125,6 +125,8 @@ pub struct Exported {
     pub written: Written,
     /// The certificate beside it.
     pub certificate: PathBuf,
+    /// The certificate as a page to print.
+    pub certificate_page: PathBuf,
     /// The recipe beside it.
     pub recipe: PathBuf,
     /// The generator beside it, for `sample`.

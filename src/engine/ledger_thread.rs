@@ -21,6 +21,7 @@ enum Request {
     SetTotal { total: Box<Total>, reply: Reply<EntryId> },
     Entries { reply: Reply<Vec<Entry>> },
     Budget { dataset: DatasetId, reply: Reply<Budget> },
+    Head { reply: Reply<(u64, String)> },
 }
 
 /// A total budget to set for a data set.
@@ -96,6 +97,14 @@ impl LedgerHandle {
         self.ask(|reply| Request::SetTotal { total: Box::new(total), reply })
     }
 
+    /// How many entries there are, and the hash of the last.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used.
+    pub fn head(&self) -> Result<(u64, String), LedgerError> {
+        self.ask(|reply| Request::Head { reply })
+    }
+
     /// All entries, oldest first.
     ///
     /// # Errors
@@ -142,6 +151,7 @@ fn answer(ledger: &mut Ledger, request: Request) {
         ))),
         Request::Entries { reply } => drop(reply.send(ledger.entries(None))),
         Request::Budget { dataset, reply } => drop(reply.send(ledger.budget(&dataset))),
+        Request::Head { reply } => drop(reply.send(ledger.head())),
     }
 }
 
@@ -154,5 +164,6 @@ fn refuse(opened: &mut Result<Ledger, LedgerError>, request: Request) {
         Request::Settle { reply, .. } => drop(reply.send(Err(error))),
         Request::Entries { reply } => drop(reply.send(Err(error))),
         Request::Budget { reply, .. } => drop(reply.send(Err(error))),
+        Request::Head { reply } => drop(reply.send(Err(error))),
     }
 }

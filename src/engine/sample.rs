@@ -4,12 +4,9 @@ use std::path::PathBuf;
 
 use crate::engine::command::Condition;
 use crate::engine::event::{Area, Problem};
-use crate::export::{GeneratorFile, TableWriter, Written};
+use crate::export::{GeneratorFile, SealedTable, TableWriter, Written, check_target};
 use crate::num::{Progress, RandomSource};
-use crate::train::Generator;
-
-/// Rows drawn at a time: memory stays constant however many are asked for.
-const BATCH: usize = 8192;
+use crate::train::{DeviceKind, TableGenerator};
 
 /// More rows from a saved generator.
 #[derive(Clone, Debug)]
@@ -26,6 +23,10 @@ pub struct SampleRequest {
     pub overwrite: bool,
 }
 
+fn failed(error: &(dyn std::error::Error + 'static)) -> Problem {
+    Problem::new(Area::Export, error)
+}
+
 /// Draws rows from a saved generator into a file, telling how many are written.
 ///
 /// Post-processing of what was released already: it touches no private row and costs nothing.
@@ -34,41 +35,37 @@ pub struct SampleRequest {
 /// When the generator cannot be read, the condition names no known value, or the table cannot be written;
 /// nothing is left then.
 pub fn sample_file(request: &SampleRequest, told: &mut dyn FnMut(usize)) -> Result<Written, Problem> {
-    let failed = |error: &(dyn std::error::Error + 'static)| Problem::new(Area::Export, error);
-    crate::export::check_target(&request.out, request.overwrite).map_err(|error| failed(&error))?;
-    let file = GeneratorFile::load(&request.model).map_err(|error| failed(&error))?;
-    let generator = file.generator().map_err(|error| failed(&error))?;
-    let writer = TableWriter::create(&request.out, generator.schema(), request.overwrite)
-        .map_err(|error| failed(&error))?;
-    let progress = Progress::default();
-    let condition = request.condition.as_ref();
+    check_target(&request.out, request.overwrite).map_err(|error| failed(&error))?;
+    let file = GeneratorFile::load(&request.model, DeviceKind::Flex).map_err(|error| failed(&error))?;
+    let schema = file.generator.encoder().schema();
+    let writer =
+        TableWriter::create(&request.out, schema, request.overwrite).map_err(|error| failed(&error))?;
+    let wanted = (request.rows, request.condition.as_ref());
     let mut random = RandomSource::from_operating_system();
-    write_rows(&generator, writer, (request.rows, condition), &mut random, &progress, told)
+    let sealed = write_rows(&file.generator, writer, wanted, &mut random, &Progress::default(), told)?;
+    let written = sealed.written().clone();
+    sealed.publish().map_err(|error| failed(&error))?;
+    Ok(written)
 }
 
-/// Draws rows and writes them, a batch at a time.
+/// Draws rows and writes them, a batch at a time, so that memory stays constant however many are asked for.
+/// The file is whole then, and still waits for its name.
 pub(super) fn write_rows(
-    generator: &Generator,
+    generator: &TableGenerator,
     mut writer: TableWriter,
     (rows, condition): (usize, Option<&Condition>),
     random: &mut RandomSource,
     progress: &Progress,
     told: &mut dyn FnMut(usize),
-) -> Result<Written, Problem> {
-    let failed = |error: &(dyn std::error::Error + 'static)| Problem::new(Area::Export, error);
-    let condition = condition.map(|condition| (condition.column.as_str(), condition.value.as_str()));
+) -> Result<SealedTable, Problem> {
     let mut written = 0;
-    while written < rows {
-        if progress.is_cancelled() {
-            return Err(Problem::plain(Area::Export, "the export was given up; nothing was written"));
-        }
-        let batch = generator
-            .sample((rows - written).min(BATCH), condition, random)
-            .map_err(|error| failed(&error))?;
+    for batch in generator.batches(rows, condition, random).map_err(|error| failed(&error))? {
+        progress.check().map_err(|error| failed(&error))?;
+        let batch = batch.map_err(|error| failed(&error))?;
         writer.write(&batch).map_err(|error| failed(&error))?;
         written += batch.num_rows();
         progress.set(written as u64, rows as u64);
         told(written);
     }
-    writer.finish().map_err(|error| failed(&error))
+    writer.seal().map_err(|error| failed(&error))
 }

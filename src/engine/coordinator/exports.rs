@@ -61,7 +61,7 @@ impl Coordinator {
             request,
             finished,
             ledger: self.ledger.clone(),
-            entries: Arc::clone(&self.ledger_view),
+
             progress,
         };
         let notes = self.note_sender.clone();
