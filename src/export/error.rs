@@ -20,6 +20,12 @@ pub enum ExportError {
         /// The path as given.
         path: PathBuf,
     },
+    /// The target's ending names no form of a table.
+    #[error("{} ends in nothing that can be written; use .csv, .tsv or .parquet", .path.display())]
+    UnknownEnding {
+        /// The path as given.
+        path: PathBuf,
+    },
     /// The folder for the target is missing.
     #[error("the folder {} does not exist; make it first, or choose another", .folder.display())]
     FolderMissing {

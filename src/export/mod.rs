@@ -4,8 +4,10 @@ pub mod atomic;
 pub mod certificate;
 mod error;
 mod recipe;
+pub mod table;
 
 pub use atomic::{AtomicFile, check_target, write_atomically};
 pub use certificate::{Certificate, CertificateFacts, Verdict, read_certificate, write_certificate, write_certificate_page};
 pub use error::ExportError;
 pub use recipe::Recipe;
+pub use table::{TableFormat, TableWriter, Written};

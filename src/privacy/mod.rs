@@ -5,6 +5,7 @@ pub mod calibrate;
 mod event;
 pub mod gaussian;
 pub mod ledger;
+pub mod meaning;
 mod pld;
 mod rdp;
 pub mod renyi;

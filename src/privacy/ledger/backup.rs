@@ -14,7 +14,10 @@ use super::{LedgerError, Verification};
 /// Writes the copy and reads it back; returns how many entries it holds.
 pub(super) fn write(ledger: &Ledger, folder: &Path) -> Result<u64, LedgerError> {
     let (paths, connection, lock) = ledger.files();
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = folder
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     if folder.exists() {
         return Err(LedgerError::BackupExists { path: folder.into() });
     }
@@ -35,12 +38,22 @@ pub(super) fn write(ledger: &Ledger, folder: &Path) -> Result<u64, LedgerError> 
         copy_database(connection, &copy.database)?;
         for (from, to) in [(&paths.head, &copy.head), (&paths.key, &copy.key)] {
             fs::copy(from, to).map_err(failed(to))?;
-            fs::File::open(to).and_then(|file| file.sync_all()).map_err(failed(to))?;
+            fs::File::open(to)
+                .and_then(|file| file.sync_all())
+                .map_err(failed(to))?;
         }
     }
-    let Verification { verified, entries, findings, .. } = Ledger::inspect(making.path())?;
+    let Verification {
+        verified,
+        entries,
+        findings,
+        ..
+    } = Ledger::inspect(making.path())?;
     if !verified {
-        return Err(LedgerError::Broken { path: folder.into(), findings });
+        return Err(LedgerError::Broken {
+            path: folder.into(),
+            findings,
+        });
     }
     sync_folder(making.path()).map_err(failed(making.path()))?;
     if folder.exists() {

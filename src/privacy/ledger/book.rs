@@ -39,7 +39,10 @@ pub struct Ledger {
 
 impl fmt::Debug for Ledger {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Ledger").field("path", &self.paths.database).finish_non_exhaustive()
+        formatter
+            .debug_struct("Ledger")
+            .field("path", &self.paths.database)
+            .finish_non_exhaustive()
     }
 }
 
@@ -80,7 +83,10 @@ impl Ledger {
             return Err(broken(&paths, walk, &found));
         }
         let state = walk.state;
-        let end = Head { count: state.count, hash: state.hash };
+        let end = Head {
+            count: state.count,
+            hash: state.hash,
+        };
         if found != Found::Head(end) {
             // The first start, or the crash of a writer between database and head.
             end.prepare(&paths, &key)?
@@ -88,7 +94,14 @@ impl Ledger {
                 .map_err(|error| LedgerError::from_file(&paths.head, error))?;
         }
         drop(held);
-        Ok(Self { paths, connection, key, lock, state, clock: system_clock })
+        Ok(Self {
+            paths,
+            connection,
+            key,
+            lock,
+            state,
+            clock: system_clock,
+        })
     }
 
     /// Takes the time from elsewhere: for tests of clocks that run backwards.
@@ -149,7 +162,10 @@ impl Ledger {
     /// then.
     pub fn settle(&mut self, entry: EntryId, settlement: &Settlement) -> Result<(), LedgerError> {
         check_promise(settlement.epsilon, settlement.delta)?;
-        let executed = Charge { epsilon: settlement.epsilon, delta: settlement.delta };
+        let executed = Charge {
+            epsilon: settlement.epsilon,
+            delta: settlement.delta,
+        };
         self.append(|state, connection| {
             let Some(job) = state.open.get(&entry.0) else {
                 return Err(if read::is_reservation(connection, entry)? {
@@ -165,9 +181,10 @@ impl Ledger {
             };
             let (charged, cost) = match settlement.outcome {
                 Outcome::Finished | Outcome::Failed { .. } => (executed, executed_cost),
-                Outcome::StoppedByPerson => {
-                    (charge::larger(job.charge, executed), charge::larger_cost(job.cost, executed_cost))
-                }
+                Outcome::StoppedByPerson => (
+                    charge::larger(job.charge, executed),
+                    charge::larger_cost(job.cost, executed_cost),
+                ),
                 Outcome::Discarded => (Charge::default(), None),
             };
             Ok(Draft {
@@ -254,16 +271,23 @@ impl Ledger {
     ) -> Result<EntryId, LedgerError> {
         self.append(|state, _| {
             if let Some(index) = state.account(new) {
-                return Err(LedgerError::AlreadyKnown { dataset_name: state.accounts[index].name.clone() });
+                return Err(LedgerError::AlreadyKnown {
+                    dataset_name: state.accounts[index].name.clone(),
+                });
             }
             if state.account(of).is_none() {
-                return Err(LedgerError::UnknownDataset(format!("of which \"{name}\" is a new version")));
+                return Err(LedgerError::UnknownDataset(format!(
+                    "of which \"{name}\" is a new version"
+                )));
             }
             Ok(Draft {
                 kind: RecordKind::Version,
                 dataset: new.0,
                 job: 0,
-                body: write(&VersionBody { dataset_name: name.into(), of: to_hex(&of.0) })?,
+                body: write(&VersionBody {
+                    dataset_name: name.into(),
+                    of: to_hex(&of.0),
+                })?,
             })
         })
     }
@@ -331,7 +355,9 @@ impl Ledger {
         dataset: &DatasetId,
     ) -> Result<Option<crate::privacy::EventList>, LedgerError> {
         let entries = self.entries(Some(dataset))?;
-        Ok(read::together(entries.into_iter().filter_map(|entry| entry.events)))
+        Ok(read::together(
+            entries.into_iter().filter_map(|entry| entry.events),
+        ))
     }
 
     /// Count and hash of the chain's end, for a certificate.
@@ -402,25 +428,40 @@ impl Ledger {
         &mut self,
         decide: impl FnOnce(&State, &Connection) -> Result<Draft, LedgerError>,
     ) -> Result<EntryId, LedgerError> {
-        let Self { paths, connection, key, lock, state, clock } = self;
+        let Self {
+            paths,
+            connection,
+            key,
+            lock,
+            state,
+            clock,
+        } = self;
         let failed = |error| LedgerError::from_database(&paths.database, error);
         let _held = lock.hold(&paths.database)?;
         let head = Head::read(&paths.head, key)?;
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
         catch_up(state, &transaction, key, paths, &head)?;
         let draft = decide(state, &transaction)?;
         let time_ms = clock().max(state.last_ms);
         let record = Record::chain(draft, state.count + 1, time_ms, &state.hash, key);
         record.insert(&transaction).map_err(failed)?;
-        let end = Head { count: record.sequence, hash: record.compute_hash(key) };
+        let end = Head {
+            count: record.sequence,
+            hash: record.compute_hash(key),
+        };
         let prepared = end.prepare(paths, key)?;
         transaction.commit().map_err(failed)?;
         let entry = EntryId(record.sequence);
-        state.apply(&record).map_err(|reason| LedgerError::Unwritable { reason })?;
-        prepared
-            .publish()
-            .map_err(|source| LedgerError::HeadNotWritten { entry, path: paths.head.clone(), source })?;
+        state
+            .apply(&record)
+            .map_err(|reason| LedgerError::Unwritable { reason })?;
+        prepared.publish().map_err(|source| LedgerError::HeadNotWritten {
+            entry,
+            path: paths.head.clone(),
+            source,
+        })?;
         Ok(entry)
     }
 

@@ -48,7 +48,10 @@ impl Curve {
     /// When an event is impossible or has no proof under the list's relation.
     pub(super) fn of(list: &EventList) -> Result<Self, AccountingError> {
         let cost = renyi::total(&list.events, list.neighboring)?;
-        Ok(Self { points: ORDERS.iter().copied().zip(cost.divergences).collect(), delta: cost.delta })
+        Ok(Self {
+            points: ORDERS.iter().copied().zip(cost.divergences).collect(),
+            delta: cost.delta,
+        })
     }
 
     /// The sum of two jobs' curves over the same orders.
@@ -71,9 +74,20 @@ impl Curve {
     /// The cost at one order of the curve.
     pub(super) fn at(&self, order: f64) -> Cost {
         // Orders come from the same list, so they are equal or absent; absent is as good as unbounded.
-        #[expect(clippy::float_cmp, reason = "an order is looked up in the list that it was taken from")]
-        let value = self.points.iter().find(|point| point.0 == order).map_or(f64::INFINITY, |point| point.1);
-        Cost { order, value, delta: self.delta }
+        #[expect(
+            clippy::float_cmp,
+            reason = "an order is looked up in the list that it was taken from"
+        )]
+        let value = self
+            .points
+            .iter()
+            .find(|point| point.0 == order)
+            .map_or(f64::INFINITY, |point| point.1);
+        Cost {
+            order,
+            value,
+            delta: self.delta,
+        }
     }
 }
 
@@ -95,7 +109,11 @@ fn divergence_for(order: f64, epsilon: f64, delta: f64) -> f64 {
 impl Limits {
     pub(super) fn new(order: f64, epsilon: f64, delta: f64, sets_apart: bool) -> Self {
         let apart = if sets_apart { APART * delta } else { 0.0 };
-        Self { order, divergence: divergence_for(order, epsilon, delta - apart).max(0.0), delta: apart }
+        Self {
+            order,
+            divergence: divergence_for(order, epsilon, delta - apart).max(0.0),
+            delta: apart,
+        }
     }
 
     /// The share of the limits that a cost takes: the larger of the two.
@@ -130,12 +148,17 @@ pub(super) fn choose_order(curve: &Curve, epsilon: f64, delta: f64) -> Option<Li
         .filter(|limits| gaussian_room(limits) >= LEAST_GAUSSIAN_SHARE * best_room)
         .min_by(|one, other| {
             let share = |limits: &Limits| limits.share(curve.at(limits.order).value, 0.0);
-            share(one).total_cmp(&share(other)).then(gaussian_room(other).total_cmp(&gaussian_room(one)))
+            share(one)
+                .total_cmp(&share(other))
+                .then(gaussian_room(other).total_cmp(&gaussian_room(one)))
         })
         .copied()
 }
 
 /// Whether any order leaves room for anything.
 pub(super) fn leaves_room(epsilon: f64, delta: f64) -> bool {
-    delta > 0.0 && ORDERS.iter().any(|&order| divergence_for(order, epsilon, delta) > 0.0)
+    delta > 0.0
+        && ORDERS
+            .iter()
+            .any(|&order| divergence_for(order, epsilon, delta) > 0.0)
 }

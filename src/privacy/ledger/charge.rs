@@ -32,13 +32,18 @@ pub(super) fn against_total(
     job: &Reservation,
 ) -> Result<Option<Cost>, LedgerError> {
     let account = &state.accounts[index];
-    let Some(total) = &account.total else { return Ok(None) };
+    let Some(total) = &account.total else {
+        return Ok(None);
+    };
     same_promise(account, &job.events, &job.unit)?;
     let curve = Curve::of(&job.events)?;
     let limits = total
         .limits()
         .or_else(|| choose_order(&curve, total.epsilon, total.delta))
-        .ok_or(LedgerError::TotalTooSmall { epsilon: total.epsilon, delta: total.delta })?;
+        .ok_or(LedgerError::TotalTooSmall {
+            epsilon: total.epsilon,
+            delta: total.delta,
+        })?;
     let cost = curve.at(limits.order);
     let (_, reserved) = state.reserved(index);
     let before = (total.spent.0 + reserved.0, total.spent.1 + reserved.1);
@@ -55,7 +60,9 @@ pub(super) fn against_total(
 }
 
 fn same_promise(account: &Account, events: &EventList, unit: &PrivacyUnit) -> Result<(), LedgerError> {
-    let Some((kept, kept_unit)) = &account.promise else { return Ok(()) };
+    let Some((kept, kept_unit)) = &account.promise else {
+        return Ok(());
+    };
     if !adds_up(*kept, events.neighboring) {
         return Err(LedgerError::RelationDiffers {
             dataset_name: account.name.clone(),
@@ -80,9 +87,14 @@ pub(super) fn earlier(
     connection: &Connection,
     (epsilon, delta): (f64, f64),
 ) -> Result<Option<Earlier>, LedgerError> {
-    let cannot = |reason: String| LedgerError::CannotTotal { dataset_name: account.name.clone(), reason };
+    let cannot = |reason: String| LedgerError::CannotTotal {
+        dataset_name: account.name.clone(),
+        reason,
+    };
     if account.mixed {
-        return Err(cannot("its jobs were promised under different relations or units".into()));
+        return Err(cannot(
+            "its jobs were promised under different relations or units".into(),
+        ));
     }
     let jobs = read::jobs(connection, index)?;
     let mut spent = Curve::default();
@@ -101,7 +113,13 @@ pub(super) fn earlier(
     }
     let Limits { order, .. } =
         choose_order(&all, epsilon, delta).ok_or(LedgerError::TotalTooSmall { epsilon, delta })?;
-    let at_order = |curve: &Curve| if curve.is_free() { Cost::nothing(order) } else { curve.at(order) };
+    let at_order = |curve: &Curve| {
+        if curve.is_free() {
+            Cost::nothing(order)
+        } else {
+            curve.at(order)
+        }
+    };
     let costs = Earlier {
         spent: at_order(&spent),
         open: open.iter().map(|(id, curve)| (*id, at_order(curve))).collect(),
@@ -115,7 +133,10 @@ pub(super) fn earlier(
 
 /// The larger promise of the two, number by number.
 pub(super) fn larger(one: Charge, other: Charge) -> Charge {
-    Charge { epsilon: one.epsilon.max(other.epsilon), delta: one.delta.max(other.delta) }
+    Charge {
+        epsilon: one.epsilon.max(other.epsilon),
+        delta: one.delta.max(other.delta),
+    }
 }
 
 /// The larger cost of the two.

@@ -62,7 +62,10 @@ impl fmt::Display for PrivacyUnit {
         match self {
             Self::Row => formatter.write_str("one row"),
             Self::Person { column, max_rows } => {
-                write!(formatter, "one person (column \"{column}\", at most {max_rows} rows)")
+                write!(
+                    formatter,
+                    "one person (column \"{column}\", at most {max_rows} rows)"
+                )
             }
         }
     }
@@ -135,7 +138,10 @@ pub struct Charge {
 impl Charge {
     /// The sum of two promises by basic composition.
     pub(super) fn plus(self, other: Self) -> Self {
-        Self { epsilon: self.epsilon + other.epsilon, delta: self.delta + other.delta }
+        Self {
+            epsilon: self.epsilon + other.epsilon,
+            delta: self.delta + other.delta,
+        }
     }
 }
 
@@ -169,7 +175,9 @@ impl From<&Outcome> for Status {
         match outcome {
             Outcome::Finished => Self::Finished,
             Outcome::StoppedByPerson => Self::StoppedByPerson,
-            Outcome::Failed { message } => Self::Failed { message: message.clone() },
+            Outcome::Failed { message } => Self::Failed {
+                message: message.clone(),
+            },
             Outcome::Discarded => Self::Discarded,
         }
     }

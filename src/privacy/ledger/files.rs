@@ -71,7 +71,8 @@ impl Paths {
         for ending in ["-wal", "-shm", ""] {
             let from = with_ending(&self.database, ending);
             if from.exists() {
-                fs::rename(&from, with_ending(&aside, ending)).map_err(|error| LedgerError::from_file(&from, error))?;
+                fs::rename(&from, with_ending(&aside, ending))
+                    .map_err(|error| LedgerError::from_file(&from, error))?;
             }
         }
         sync_folder(&self.home).map_err(|error| LedgerError::from_file(&self.home, error))?;
@@ -109,7 +110,10 @@ impl Lock {
             .write(true)
             .open(path)
             .map_err(|error| LedgerError::from_file(path, error))?;
-        Ok(Self { file, path: path.into() })
+        Ok(Self {
+            file,
+            path: path.into(),
+        })
     }
 
     /// Waits for its turn to write; gives up after [`WAIT`]. The operating system lets go of the lock when
@@ -122,7 +126,9 @@ impl Lock {
                 Ok(()) => return Ok(Held(&self.file)),
                 Err(TryLockError::Error(error)) => return Err(LedgerError::from_file(&self.path, error)),
                 Err(TryLockError::WouldBlock) if start.elapsed() > WAIT => {
-                    return Err(LedgerError::Locked { path: database.into() });
+                    return Err(LedgerError::Locked {
+                        path: database.into(),
+                    });
                 }
                 Err(TryLockError::WouldBlock) => {
                     std::thread::sleep(pause);

@@ -25,7 +25,10 @@ pub(super) fn open_files(paths: &Paths) -> Result<(Connection, Key), LedgerError
     let had_ledger = key.is_some() || paths.head.exists() || aside.is_some();
     let length = fs::metadata(&paths.database).map(|data| data.len()).ok();
     if length.is_none() && had_ledger {
-        return Err(LedgerError::Missing { path: paths.database.clone(), aside });
+        return Err(LedgerError::Missing {
+            path: paths.database.clone(),
+            aside,
+        });
     }
     // An empty file beside a key: the ledger's content is gone. Without one: a first start cut short.
     if length == Some(0) && key.is_some() && !paths.log_has_content() {
@@ -39,10 +42,13 @@ pub(super) fn open_files(paths: &Paths) -> Result<(Connection, Key), LedgerError
         return Ok((connection, key));
     }
     let failed = |error| LedgerError::from_database(&paths.database, error);
-    let used: bool =
-        connection.query_row("SELECT count(*) > 0 FROM entries", [], |row| row.get(0)).map_err(failed)?;
+    let used: bool = connection
+        .query_row("SELECT count(*) > 0 FROM entries", [], |row| row.get(0))
+        .map_err(failed)?;
     if used || paths.head.exists() {
-        return Err(LedgerError::KeyMissing { path: paths.key.clone() });
+        return Err(LedgerError::KeyMissing {
+            path: paths.key.clone(),
+        });
     }
     Ok((connection, Key::create(&paths.key)?))
 }
@@ -50,7 +56,11 @@ pub(super) fn open_files(paths: &Paths) -> Result<(Connection, Key), LedgerError
 /// Puts a damaged database aside under a name of its own, and says so.
 pub(super) fn set_aside(paths: &Paths, reason: String) -> LedgerError {
     match paths.set_aside() {
-        Ok(aside) => LedgerError::SetAside { path: paths.database.clone(), aside, reason },
+        Ok(aside) => LedgerError::SetAside {
+            path: paths.database.clone(),
+            aside,
+            reason,
+        },
         Err(error) => error,
     }
 }
@@ -64,7 +74,10 @@ pub(super) fn broken(paths: &Paths, walk: Walk, head: &Found) -> LedgerError {
             reason: "neither an entry nor the head fits it".into(),
         };
     }
-    LedgerError::Broken { path: paths.database.clone(), findings: walk.findings }
+    LedgerError::Broken {
+        path: paths.database.clone(),
+        findings: walk.findings,
+    }
 }
 
 /// Reads the whole ledger and says what does not fit.
@@ -83,8 +96,9 @@ pub(super) fn verify_open(
         }
         Err(error) => return Err(failed(error)),
     };
-    let check: String =
-        connection.pragma_query_value(None, "quick_check", |row| row.get(0)).map_err(failed)?;
+    let check: String = connection
+        .pragma_query_value(None, "quick_check", |row| row.get(0))
+        .map_err(failed)?;
     if check != "ok" {
         walk.findings.push(Finding::Database { reason: check });
     }
@@ -100,32 +114,48 @@ pub(super) fn catch_up(
     head: &Found,
 ) -> Result<(), LedgerError> {
     let failed = |error| LedgerError::from_database(&paths.database, error);
-    let broken = |finding| LedgerError::Broken { path: paths.database.clone(), findings: vec![finding] };
+    let broken = |finding| LedgerError::Broken {
+        path: paths.database.clone(),
+        findings: vec![finding],
+    };
     let known = |state: &State, hash: Option<Hash>| state.count == 0 || hash == Some(state.hash);
     if !known(state, read::hash_of(connection, state.count).map_err(failed)?) {
         return Err(match read::count(connection).map_err(failed)? {
-            found if found < state.count => broken(Finding::CutOff { found, expected: state.count }),
+            found if found < state.count => broken(Finding::CutOff {
+                found,
+                expected: state.count,
+            }),
             _ => broken(Finding::Changed { entry: state.count }),
         });
     }
     let mut statement = connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM entries WHERE sequence > ?1 ORDER BY sequence"))
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM entries WHERE sequence > ?1 ORDER BY sequence"
+        ))
         .map_err(failed)?;
     let mut rows = statement.query([state.count.cast_signed()]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let record = Record::from_row(row).map_err(failed)?;
         let sequence = record.sequence;
         if sequence != state.count + 1 {
-            return Err(broken(Finding::Lost { from: state.count + 1, to: sequence - 1 }));
+            return Err(broken(Finding::Lost {
+                from: state.count + 1,
+                to: sequence - 1,
+            }));
         }
         if record.previous != state.hash || record.stored_hash() != Some(record.compute_hash(key)) {
             return Err(broken(Finding::Changed { entry: sequence }));
         }
-        state
-            .apply(&record)
-            .map_err(|reason| broken(Finding::Meaningless { entry: sequence, reason }))?;
+        state.apply(&record).map_err(|reason| {
+            broken(Finding::Meaningless {
+                entry: sequence,
+                reason,
+            })
+        })?;
     }
-    check_head(state, connection, head).map_err(failed)?.map_or(Ok(()), |finding| Err(broken(finding)))
+    check_head(state, connection, head)
+        .map_err(failed)?
+        .map_or(Ok(()), |finding| Err(broken(finding)))
 }
 
 /// Whether the head names an entry of the chain that is taken in.
@@ -133,14 +163,16 @@ fn check_head(state: &State, connection: &Connection, head: &Found) -> rusqlite:
     Ok(match *head {
         Found::Missing => Some(Finding::HeadMissing),
         Found::Damaged => Some(Finding::HeadDamaged),
-        Found::Head(head) if head.count > state.count => {
-            Some(Finding::CutOff { found: state.count, expected: head.count })
-        }
+        Found::Head(head) if head.count > state.count => Some(Finding::CutOff {
+            found: state.count,
+            expected: head.count,
+        }),
         Found::Head(head) if head.count == state.count => {
             (head.hash != state.hash).then_some(Finding::HeadDamaged)
         }
-        Found::Head(head) if head.count > 0 => (read::hash_of(connection, head.count)? != Some(head.hash))
-            .then_some(Finding::HeadDamaged),
+        Found::Head(head) if head.count > 0 => {
+            (read::hash_of(connection, head.count)? != Some(head.hash)).then_some(Finding::HeadDamaged)
+        }
         Found::Head(_) => None,
     })
 }

@@ -8,9 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::LedgerError;
 use super::entry::{Charge, Entry, EntryId, Outcome, Status};
 use super::key::{Hash, from_hex};
-use super::record::{
-    COLUMNS, Record, RecordKind, ReservationBody, SettlementBody, TotalBody, VersionBody,
-};
+use super::record::{COLUMNS, Record, RecordKind, ReservationBody, SettlementBody, TotalBody, VersionBody};
 use super::state::parse;
 use super::verify::Finding;
 use crate::privacy::EventList;
@@ -37,7 +35,9 @@ pub(super) fn is_reservation(connection: &Connection, entry: EntryId) -> Result<
     let kind: Option<String> = connection
         .prepare_cached("SELECT kind FROM entries WHERE sequence = ?1")
         .and_then(|mut statement| {
-            statement.query_row([entry.0.cast_signed()], |row| row.get(0)).optional()
+            statement
+                .query_row([entry.0.cast_signed()], |row| row.get(0))
+                .optional()
         })
         .map_err(|error| LedgerError::from_database(Path::new(&path), error))?;
     Ok(kind.as_deref() == Some(RecordKind::Reservation.name()))
@@ -69,7 +69,10 @@ impl Lines {
             RecordKind::Reservation => {
                 let body: ReservationBody = parse(&record.body)?;
                 self.jobs.insert(record.sequence, self.entries.len());
-                let reserved = Charge { epsilon: body.epsilon, delta: body.delta };
+                let reserved = Charge {
+                    epsilon: body.epsilon,
+                    delta: body.delta,
+                };
                 let entry = Entry {
                     kind: body.kind,
                     status: Status::Reserved,
@@ -101,7 +104,10 @@ impl Lines {
                     }
                     // The whole plan stays charged, unless more than that was executed.
                     Outcome::StoppedByPerson => {
-                        if entry.reserved.is_some_and(|plan| body.executed.epsilon > plan.epsilon) {
+                        if entry
+                            .reserved
+                            .is_some_and(|plan| body.executed.epsilon > plan.epsilon)
+                        {
                             entry.events = Some(body.events);
                         }
                     }
@@ -109,8 +115,15 @@ impl Lines {
             }
             RecordKind::Total => {
                 let body: TotalBody = parse(&record.body)?;
-                let total = Charge { epsilon: body.epsilon, delta: body.delta };
-                let status = if body.raised { Status::TotalRaised } else { Status::TotalSet };
+                let total = Charge {
+                    epsilon: body.epsilon,
+                    delta: body.delta,
+                };
+                let status = if body.raised {
+                    Status::TotalRaised
+                } else {
+                    Status::TotalSet
+                };
                 let entry = Entry {
                     kind: "total".into(),
                     status,
@@ -127,7 +140,13 @@ impl Lines {
                 let entry = Entry {
                     kind: "version".into(),
                     status: Status::NewVersion,
-                    ..self.plain(record, dataset, body.dataset_name, Charge::default(), String::new())
+                    ..self.plain(
+                        record,
+                        dataset,
+                        body.dataset_name,
+                        Charge::default(),
+                        String::new(),
+                    )
                 };
                 self.entries.push(entry);
             }
@@ -180,7 +199,10 @@ pub(super) fn entries(
         let record = Record::from_row(row).map_err(failed)?;
         lines.take(&record).map_err(|reason| LedgerError::Broken {
             path: path.into(),
-            findings: vec![Finding::Meaningless { entry: record.sequence, reason }],
+            findings: vec![Finding::Meaningless {
+                entry: record.sequence,
+                reason,
+            }],
         })?;
     }
     let mut entries = lines.entries;

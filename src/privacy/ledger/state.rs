@@ -26,7 +26,8 @@ pub(super) struct TotalState {
 impl TotalState {
     /// The limits, once the order is fixed.
     pub(super) fn limits(&self) -> Option<Limits> {
-        self.order.map(|(order, apart)| Limits::new(order, self.epsilon, self.delta, apart))
+        self.order
+            .map(|(order, apart)| Limits::new(order, self.epsilon, self.delta, apart))
     }
 
     fn fix(&mut self, cost: &Cost) {
@@ -151,14 +152,25 @@ impl State {
         match &account.promise {
             None => account.promise = Some((body.events.neighboring, body.unit)),
             Some((relation, unit)) => {
-                account.mixed |= !adds_up(*relation, body.events.neighboring) || !unit.adds_up_with(&body.unit);
+                account.mixed |=
+                    !adds_up(*relation, body.events.neighboring) || !unit.adds_up_with(&body.unit);
             }
         }
         if let (Some(total), Some(cost)) = (&mut account.total, &body.cost) {
             total.fix(cost);
         }
-        let charge = Charge { epsilon: body.epsilon, delta: body.delta };
-        self.open.insert(record.sequence, OpenJob { account: index, charge, cost: body.cost });
+        let charge = Charge {
+            epsilon: body.epsilon,
+            delta: body.delta,
+        };
+        self.open.insert(
+            record.sequence,
+            OpenJob {
+                account: index,
+                charge,
+                cost: body.cost,
+            },
+        );
         Ok(index)
     }
 
@@ -189,15 +201,21 @@ impl State {
             total.epsilon = body.epsilon;
             total.delta = body.delta;
         } else {
-            let mut total =
-                TotalState { epsilon: body.epsilon, delta: body.delta, order: None, spent: (0.0, 0.0) };
+            let mut total = TotalState {
+                epsilon: body.epsilon,
+                delta: body.delta,
+                order: None,
+                spent: (0.0, 0.0),
+            };
             if let Some(earlier) = &body.earlier {
                 let beside = earlier.open.iter().map(|(_, cost)| cost.delta).sum::<f64>();
                 total.order = Some((earlier.spent.order, earlier.spent.delta + beside > 0.0));
                 total.spent = (earlier.spent.value, earlier.spent.delta);
                 for (job, cost) in &earlier.open {
-                    let job =
-                        self.open.get_mut(job).ok_or_else(|| format!("entry {job} is no open reservation"))?;
+                    let job = self
+                        .open
+                        .get_mut(job)
+                        .ok_or_else(|| format!("entry {job} is no open reservation"))?;
                     job.cost = Some(*cost);
                 }
             }
@@ -237,12 +255,22 @@ impl State {
     pub(super) fn shares(&self, account: usize) -> Option<Shares> {
         let total = self.accounts[account].total.as_ref()?;
         let Some(limits) = total.limits() else {
-            return Some(Shares { spent: 0.0, reserved: 0.0, left: 1.0 });
+            return Some(Shares {
+                spent: 0.0,
+                reserved: 0.0,
+                left: 1.0,
+            });
         };
         let (_, reserved) = self.reserved(account);
         let spent = limits.share(total.spent.0, total.spent.1).min(1.0);
-        let both = limits.share(total.spent.0 + reserved.0, total.spent.1 + reserved.1).min(1.0);
-        Some(Shares { spent, reserved: (both - spent).max(0.0), left: 1.0 - both })
+        let both = limits
+            .share(total.spent.0 + reserved.0, total.spent.1 + reserved.1)
+            .min(1.0);
+        Some(Shares {
+            spent,
+            reserved: (both - spent).max(0.0),
+            left: 1.0 - both,
+        })
     }
 
     /// Where a data set's budget stands.

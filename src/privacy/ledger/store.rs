@@ -71,12 +71,20 @@ pub(super) fn open(paths: &Paths, migrations: &[Migration]) -> Result<Connection
     let version = version(&connection).map_err(failed)?;
     let known = migrations.len() as i64;
     if version > known {
-        return Err(OpenFailure::Other(LedgerError::Newer { path: path.clone(), found: version, known }));
+        return Err(OpenFailure::Other(LedgerError::Newer {
+            path: path.clone(),
+            found: version,
+            known,
+        }));
     }
     check_ours(&connection, version).map_err(failed)??;
     // Write-ahead, and every commit on disk before it counts.
-    connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
-    connection.pragma_update(None, "synchronous", "full").map_err(failed)?;
+    connection
+        .pragma_update(None, "journal_mode", "wal")
+        .map_err(failed)?;
+    connection
+        .pragma_update(None, "synchronous", "full")
+        .map_err(failed)?;
     if version < known {
         if version > 0 {
             keep_copy(&connection, paths, version)?;
@@ -99,11 +107,15 @@ fn check_ours(connection: &Connection, version: i64) -> rusqlite::Result<Result<
         |row| row.get(0),
     )?;
     let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    Ok(if version == 0 && tables == 0 || version > 0 && entries && id == APPLICATION_ID {
-        Ok(())
-    } else {
-        Err(OpenFailure::Damaged("it is a database without this program's table of entries".into()))
-    })
+    Ok(
+        if version == 0 && tables == 0 || version > 0 && entries && id == APPLICATION_ID {
+            Ok(())
+        } else {
+            Err(OpenFailure::Damaged(
+                "it is a database without this program's table of entries".into(),
+            ))
+        },
+    )
 }
 
 fn migrate(connection: &mut Connection, version: i64, migrations: &[Migration]) -> rusqlite::Result<()> {
@@ -128,9 +140,19 @@ fn keep_copy(connection: &Connection, paths: &Paths, version: i64) -> Result<(),
 /// Writes a copy of the database as it stands, whole and synced, under a new name.
 pub(super) fn copy_database(connection: &Connection, copy: &Path) -> Result<(), LedgerError> {
     let name = copy.to_str().ok_or_else(|| LedgerError::Unwritable {
-        reason: format!("the name {} is not Unicode, which the database needs", copy.display()),
+        reason: format!(
+            "the name {} is not Unicode, which the database needs",
+            copy.display()
+        ),
     })?;
-    connection.execute("VACUUM INTO ?1", [name]).map_err(|error| LedgerError::from_database(copy, error))?;
+    connection
+        .execute("VACUUM INTO ?1", [name])
+        .map_err(|error| LedgerError::from_database(copy, error))?;
     let failed = |error| LedgerError::from_file(copy, error);
-    fs::File::options().read(true).write(true).open(copy).and_then(|file| file.sync_all()).map_err(failed)
+    fs::File::options()
+        .read(true)
+        .write(true)
+        .open(copy)
+        .and_then(|file| file.sync_all())
+        .map_err(failed)
 }

@@ -29,7 +29,13 @@ fn job(dataset: DatasetId, events: EventList, epsilon: f64) -> Reservation {
 }
 
 fn settled(events: EventList, epsilon: f64, outcome: Outcome) -> Settlement {
-    Settlement { events, epsilon, delta: 1e-5, outcome, note: None }
+    Settlement {
+        events,
+        epsilon,
+        delta: 1e-5,
+        outcome,
+        note: None,
+    }
 }
 
 fn home() -> tempfile::TempDir {
@@ -46,14 +52,19 @@ fn with_jobs(home: &Path, jobs: usize) {
     let dataset = ledger.identify([1; 32]).unwrap();
     for _ in 0..jobs {
         let entry = ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
-        ledger.settle(entry, &settled(gaussian(5.0, 1), 1.0, Outcome::Finished)).unwrap();
+        ledger
+            .settle(entry, &settled(gaussian(5.0, 1), 1.0, Outcome::Finished))
+            .unwrap();
     }
 }
 
 fn findings(home: &Path) -> Vec<Finding> {
     let verification = Ledger::inspect(home).unwrap();
     assert_eq!(verification.verified, verification.findings.is_empty());
-    assert_eq!(matches!(Ledger::open(home), Err(LedgerError::Broken { .. })), !verification.verified);
+    assert_eq!(
+        matches!(Ledger::open(home), Err(LedgerError::Broken { .. })),
+        !verification.verified
+    );
     verification.findings
 }
 
@@ -72,17 +83,37 @@ fn a_job_is_charged_from_its_reservation_on() {
     let mut ledger = Ledger::open(home.path()).unwrap();
     assert_eq!(ledger.identify([1; 32]).unwrap(), dataset);
     let budget = ledger.budget(&dataset).unwrap();
-    assert_eq!(budget.reserved, Charge { epsilon: 1.5, delta: 1e-5 });
+    assert_eq!(
+        budget.reserved,
+        Charge {
+            epsilon: 1.5,
+            delta: 1e-5
+        }
+    );
     assert_eq!(budget.spent, Charge::default());
-    ledger.settle(EntryId(1), &settled(gaussian(5.0, 1), 1.0, Outcome::Finished)).unwrap();
+    ledger
+        .settle(EntryId(1), &settled(gaussian(5.0, 1), 1.0, Outcome::Finished))
+        .unwrap();
     let budget = ledger.budget(&dataset).unwrap();
-    assert_eq!(budget.spent, Charge { epsilon: 1.0, delta: 1e-5 });
+    assert_eq!(
+        budget.spent,
+        Charge {
+            epsilon: 1.0,
+            delta: 1e-5
+        }
+    );
     assert_eq!(budget.reserved, Charge::default());
     let entries = ledger.entries(Some(&dataset)).unwrap();
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0].status, Status::Finished);
     assert_eq!(entries[0].events, Some(gaussian(5.0, 1)));
-    assert_eq!(entries[0].reserved, Some(Charge { epsilon: 1.5, delta: 1e-5 }));
+    assert_eq!(
+        entries[0].reserved,
+        Some(Charge {
+            epsilon: 1.5,
+            delta: 1e-5
+        })
+    );
     assert!(ledger.verify().unwrap().verified);
 }
 
@@ -93,19 +124,34 @@ fn how_a_job_ends_decides_what_is_charged() {
     let dataset = ledger.identify([1; 32]).unwrap();
     let outcomes = [
         (Outcome::Finished, 1.0),
-        (Outcome::Failed { message: "the loss is not a number".into() }, 1.0),
+        (
+            Outcome::Failed {
+                message: "the loss is not a number".into(),
+            },
+            1.0,
+        ),
         (Outcome::StoppedByPerson, 2.0),
         (Outcome::Discarded, 0.0),
     ];
     let mut sum = 0.0;
     for (outcome, charged) in outcomes {
         let entry = ledger.reserve(&job(dataset, gaussian(5.0, 4), 2.0)).unwrap();
-        ledger.settle(entry, &settled(gaussian(5.0, 1), 1.0, outcome.clone())).unwrap();
+        ledger
+            .settle(entry, &settled(gaussian(5.0, 1), 1.0, outcome.clone()))
+            .unwrap();
         sum += charged;
-        assert_eq!(ledger.budget(&dataset).unwrap().spent.epsilon.to_bits(), f64::to_bits(sum), "{outcome:?}");
+        assert_eq!(
+            ledger.budget(&dataset).unwrap().spent.epsilon.to_bits(),
+            f64::to_bits(sum),
+            "{outcome:?}"
+        );
     }
     let entries = ledger.entries(None).unwrap();
-    assert_eq!(entries[2].events, Some(gaussian(5.0, 4)), "a stop charges the plan");
+    assert_eq!(
+        entries[2].events,
+        Some(gaussian(5.0, 4)),
+        "a stop charges the plan"
+    );
     assert_eq!(entries[3].events, Some(EventList::new(Neighboring::AddRemoveOne)));
     assert_eq!(ledger.budget(&dataset).unwrap().discarded, 1);
     assert!(matches!(
@@ -125,10 +171,21 @@ fn what_was_executed_is_charged_even_beyond_the_reservation() {
     let dataset = ledger.identify([1; 32]).unwrap();
     for outcome in [Outcome::Finished, Outcome::StoppedByPerson] {
         let entry = ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
-        ledger.settle(entry, &settled(gaussian(5.0, 9), 3.0, outcome)).unwrap();
+        ledger
+            .settle(entry, &settled(gaussian(5.0, 9), 3.0, outcome))
+            .unwrap();
     }
-    assert_eq!(ledger.budget(&dataset).unwrap().spent.epsilon.to_bits(), 6.0_f64.to_bits());
-    assert!(ledger.entries(None).unwrap().iter().all(|entry| entry.events == Some(gaussian(5.0, 9))));
+    assert_eq!(
+        ledger.budget(&dataset).unwrap().spent.epsilon.to_bits(),
+        6.0_f64.to_bits()
+    );
+    assert!(
+        ledger
+            .entries(None)
+            .unwrap()
+            .iter()
+            .all(|entry| entry.events == Some(gaussian(5.0, 9)))
+    );
 }
 
 #[test]
@@ -158,10 +215,16 @@ fn promises_that_are_none_are_refused() {
     let dataset = ledger.identify([1; 32]).unwrap();
     for epsilon in [f64::NAN, f64::INFINITY, -1.0] {
         let refused = ledger.reserve(&job(dataset, gaussian(5.0, 1), epsilon));
-        assert!(matches!(refused, Err(LedgerError::NotAPromise { .. })), "{epsilon}");
+        assert!(
+            matches!(refused, Err(LedgerError::NotAPromise { .. })),
+            "{epsilon}"
+        );
     }
     let refused = ledger.reserve(&job(dataset, gaussian(f64::NAN, 1), 1.0));
-    assert!(matches!(refused, Err(LedgerError::Unwritable { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(LedgerError::Unwritable { .. })),
+        "{refused:?}"
+    );
     assert!(ledger.entries(None).unwrap().is_empty());
     assert!(ledger.verify().unwrap().verified);
 }
@@ -199,10 +262,28 @@ fn lost_moved_and_cut_off_entries_are_found() {
         database(home.path()).execute_batch(statement).unwrap();
         findings(home.path())
     };
-    assert_eq!(change("DELETE FROM entries WHERE sequence = 2")[0], Finding::Lost { from: 2, to: 2 });
-    assert_eq!(change("DELETE FROM entries WHERE sequence <= 2")[0], Finding::Lost { from: 1, to: 2 });
-    assert_eq!(change("DELETE FROM entries WHERE sequence = 6"), [Finding::CutOff { found: 5, expected: 6 }]);
-    assert_eq!(change("DELETE FROM entries"), [Finding::CutOff { found: 0, expected: 6 }]);
+    assert_eq!(
+        change("DELETE FROM entries WHERE sequence = 2")[0],
+        Finding::Lost { from: 2, to: 2 }
+    );
+    assert_eq!(
+        change("DELETE FROM entries WHERE sequence <= 2")[0],
+        Finding::Lost { from: 1, to: 2 }
+    );
+    assert_eq!(
+        change("DELETE FROM entries WHERE sequence = 6"),
+        [Finding::CutOff {
+            found: 5,
+            expected: 6
+        }]
+    );
+    assert_eq!(
+        change("DELETE FROM entries"),
+        [Finding::CutOff {
+            found: 0,
+            expected: 6
+        }]
+    );
     let swapped = change(
         "UPDATE entries SET sequence = 99 WHERE sequence = 3;
          UPDATE entries SET sequence = 3 WHERE sequence = 5;
@@ -210,7 +291,8 @@ fn lost_moved_and_cut_off_entries_are_found() {
     );
     assert!(swapped.contains(&Finding::Reordered { entry: 3 }), "{swapped:?}");
     assert!(swapped.contains(&Finding::Reordered { entry: 5 }), "{swapped:?}");
-    let closed_up = change("DELETE FROM entries WHERE sequence = 5; UPDATE entries SET sequence = 5 WHERE sequence = 6");
+    let closed_up =
+        change("DELETE FROM entries WHERE sequence = 5; UPDATE entries SET sequence = 5 WHERE sequence = 6");
     assert!(!closed_up.is_empty());
     assert_eq!(change(""), []);
 }
@@ -222,9 +304,14 @@ fn a_head_edited_to_fit_is_found() {
     let head = home.path().join("ledger.head");
     let before: serde_json::Value = serde_json::from_slice(&fs::read(&head).unwrap()).unwrap();
     let connection = database(home.path());
-    connection.execute("DELETE FROM entries WHERE sequence = 4", []).unwrap();
-    let hash: Vec<u8> =
-        connection.query_row("SELECT hash FROM entries WHERE sequence = 3", [], |row| row.get(0)).unwrap();
+    connection
+        .execute("DELETE FROM entries WHERE sequence = 4", [])
+        .unwrap();
+    let hash: Vec<u8> = connection
+        .query_row("SELECT hash FROM entries WHERE sequence = 3", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
     drop(connection);
     let mut edited = before;
     edited["count"] = 3.into();
@@ -250,7 +337,10 @@ fn a_crash_between_database_and_head_is_mended() {
     {
         let mut ledger = Ledger::open(home.path()).unwrap();
         let dataset = ledger.identify([1; 32]).unwrap();
-        assert_eq!(ledger.budget(&dataset).unwrap().reserved.epsilon.to_bits(), 1.0_f64.to_bits());
+        assert_eq!(
+            ledger.budget(&dataset).unwrap().reserved.epsilon.to_bits(),
+            1.0_f64.to_bits()
+        );
         assert!(ledger.verify().unwrap().verified);
         // From now on the entry cannot be cut off unnoticed either.
         ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
@@ -265,7 +355,9 @@ fn an_open_ledger_notices_what_happens_to_its_files() {
     with_jobs(home.path(), 2);
     let mut ledger = Ledger::open(home.path()).unwrap();
     let dataset = ledger.identify([1; 32]).unwrap();
-    database(home.path()).execute("DELETE FROM entries WHERE sequence = 4", []).unwrap();
+    database(home.path())
+        .execute("DELETE FROM entries WHERE sequence = 4", [])
+        .unwrap();
     assert!(matches!(
         ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0)),
         Err(LedgerError::Broken { .. })
@@ -284,7 +376,12 @@ fn a_clock_that_runs_backwards_changes_no_order() {
     ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
     ledger.set_clock(|| -5);
     ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
-    let times: Vec<i64> = ledger.entries(None).unwrap().iter().map(|entry| entry.time_ms).collect();
+    let times: Vec<i64> = ledger
+        .entries(None)
+        .unwrap()
+        .iter()
+        .map(|entry| entry.time_ms)
+        .collect();
     assert_eq!(times, [2_000_000_000_000; 3]);
     assert!(ledger.verify().unwrap().verified);
     drop(ledger);
@@ -295,7 +392,10 @@ fn a_clock_that_runs_backwards_changes_no_order() {
 fn a_changed_file_continues_its_budget() {
     let home = home();
     let mut ledger = Ledger::open(home.path()).unwrap();
-    let (old, new) = (ledger.identify([1; 32]).unwrap(), ledger.identify([2; 32]).unwrap());
+    let (old, new) = (
+        ledger.identify([1; 32]).unwrap(),
+        ledger.identify([2; 32]).unwrap(),
+    );
     ledger.reserve(&job(old, gaussian(5.0, 1), 1.0)).unwrap();
     let asked = ledger.may_be_version_of(&new, "patients.csv").unwrap();
     assert_eq!((asked.len(), asked[0].number, asked[0].id), (1, 1, old));
@@ -304,14 +404,24 @@ fn a_changed_file_continues_its_budget() {
     assert!(ledger.may_be_version_of(&new, "patients.csv").unwrap().is_empty());
     ledger.reserve(&job(new, gaussian(5.0, 1), 1.0)).unwrap();
     for dataset in [&old, &new] {
-        assert_eq!(ledger.budget(dataset).unwrap().reserved.epsilon.to_bits(), 2.0_f64.to_bits());
+        assert_eq!(
+            ledger.budget(dataset).unwrap().reserved.epsilon.to_bits(),
+            2.0_f64.to_bits()
+        );
         assert_eq!(ledger.entries(Some(dataset)).unwrap().len(), 3);
     }
     assert_eq!(ledger.datasets().unwrap()[0].versions, 2);
     let again = ledger.continue_budget(&new, &old, "patients.csv");
     assert!(matches!(again, Err(LedgerError::AlreadyKnown { .. })));
     drop(ledger);
-    assert_eq!(Ledger::open(home.path()).unwrap().entries(Some(&new)).unwrap().len(), 3);
+    assert_eq!(
+        Ledger::open(home.path())
+            .unwrap()
+            .entries(Some(&new))
+            .unwrap()
+            .len(),
+        3
+    );
 }
 
 #[test]
@@ -320,7 +430,9 @@ fn what_people_read_holds_no_hash() {
     let mut ledger = Ledger::open(home.path()).unwrap();
     let dataset = ledger.identify([1; 32]).unwrap();
     ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
-    ledger.set_total(&dataset, "patients.csv", (9.0, 1e-5), "a study").unwrap();
+    ledger
+        .set_total(&dataset, "patients.csv", (9.0, 1e-5), "a study")
+        .unwrap();
     let shown = [
         serde_json::to_string(&ledger.entries(None).unwrap()).unwrap(),
         serde_json::to_string(&ledger.datasets().unwrap()).unwrap(),
@@ -332,5 +444,9 @@ fn what_people_read_holds_no_hash() {
         assert!(!text.contains(&hash[..16]), "{text}");
         assert!(!text.contains(&format!("{:?}", dataset.0)), "{text}");
     }
-    assert!(shown[0].contains(r#""status":"reserved","epsilon":1.0,"delta":0.00001"#), "{}", shown[0]);
+    assert!(
+        shown[0].contains(r#""status":"reserved","epsilon":1.0,"delta":0.00001"#),
+        "{}",
+        shown[0]
+    );
 }

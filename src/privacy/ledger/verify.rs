@@ -79,16 +79,27 @@ impl fmt::Display for Finding {
             Self::Lost { from, to } => write!(formatter, "entries {from} to {to} were lost"),
             Self::Reordered { entry } => write!(formatter, "entry {entry} stands where another belongs"),
             Self::CutOff { found, expected } => {
-                write!(formatter, "the end was cut off: {found} entries are left of {expected}")
+                write!(
+                    formatter,
+                    "the end was cut off: {found} entries are left of {expected}"
+                )
             }
-            Self::Meaningless { entry, reason } => write!(formatter, "entry {entry} makes no sense: {reason}"),
+            Self::Meaningless { entry, reason } => {
+                write!(formatter, "entry {entry} makes no sense: {reason}")
+            }
             Self::HeadMissing => write!(formatter, "ledger.head is missing"),
             Self::HeadDamaged => write!(formatter, "ledger.head was changed or is damaged"),
             Self::HeadStale { known, found } => {
-                write!(formatter, "ledger.head is an old copy: it knows {known} of {found} entries")
+                write!(
+                    formatter,
+                    "ledger.head is an old copy: it knows {known} of {found} entries"
+                )
             }
             Self::CertificateUnknown { count } => {
-                write!(formatter, "the certificate tells of {count} entries with an end that is not in this ledger")
+                write!(
+                    formatter,
+                    "the certificate tells of {count} entries with an end that is not in this ledger"
+                )
             }
             Self::Database { reason } => write!(formatter, "the database is inconsistent: {reason}"),
         }
@@ -111,7 +122,12 @@ pub struct Verification {
 impl Verification {
     /// A ledger of which not even the entries can be read.
     pub(super) fn unreadable(reason: String) -> Self {
-        Self { verified: false, entries: 0, head: String::new(), findings: vec![Finding::Database { reason }] }
+        Self {
+            verified: false,
+            entries: 0,
+            head: String::new(),
+            findings: vec![Finding::Database { reason }],
+        }
     }
 }
 
@@ -133,8 +149,18 @@ impl Walk {
     /// # Errors
     /// Only when the database cannot be read; all else is a finding.
     pub(super) fn all(connection: &Connection, key: &Key, head: &Found) -> rusqlite::Result<Self> {
-        let mut walk = Self { state: State::new(key.genesis()), findings: Vec::new(), at_head: None, entries: 0, changed: 0 };
-        let head_count = if let Found::Head(head) = head { head.count } else { 0 };
+        let mut walk = Self {
+            state: State::new(key.genesis()),
+            findings: Vec::new(),
+            at_head: None,
+            entries: 0,
+            changed: 0,
+        };
+        let head_count = if let Found::Head(head) = head {
+            head.count
+        } else {
+            0
+        };
         if head_count == 0 {
             walk.at_head = Some(key.genesis());
         }
@@ -156,7 +182,10 @@ impl Walk {
             }
             if !broken && let Err(reason) = walk.state.apply(&record) {
                 broken = true;
-                walk.find(Finding::Meaningless { entry: record.sequence, reason });
+                walk.find(Finding::Meaningless {
+                    entry: record.sequence,
+                    reason,
+                });
             }
         }
         drop(rows);
@@ -177,7 +206,10 @@ impl Walk {
     fn check(&mut self, record: &Record, expected: &mut u64, previous: &Hash, key: &Key) {
         let sequence = record.sequence;
         if sequence > *expected {
-            self.find(Finding::Lost { from: *expected, to: sequence - 1 });
+            self.find(Finding::Lost {
+                from: *expected,
+                to: sequence - 1,
+            });
         }
         let gap = sequence != *expected;
         *expected = sequence.saturating_add(1);
@@ -195,7 +227,13 @@ impl Walk {
         let changed: Vec<u64> = self
             .findings
             .iter()
-            .filter_map(|finding| if let Finding::Changed { entry } = finding { Some(*entry) } else { None })
+            .filter_map(|finding| {
+                if let Finding::Changed { entry } = finding {
+                    Some(*entry)
+                } else {
+                    None
+                }
+            })
             .collect();
         if changed.is_empty() {
             return Ok(());
@@ -209,8 +247,10 @@ impl Walk {
                 place != entry && Some(record.compute_hash(key)) == stored
             });
             if moved
-                && let Some(finding) =
-                    self.findings.iter_mut().find(|finding| **finding == Finding::Changed { entry })
+                && let Some(finding) = self
+                    .findings
+                    .iter_mut()
+                    .find(|finding| **finding == Finding::Changed { entry })
             {
                 *finding = Finding::Reordered { entry };
             }
@@ -226,14 +266,20 @@ impl Walk {
             Found::Damaged => self.find(Finding::HeadDamaged),
             Found::Head(Head { count, hash }) => {
                 if last < count {
-                    self.find(Finding::CutOff { found: last, expected: count });
+                    self.find(Finding::CutOff {
+                        found: last,
+                        expected: count,
+                    });
                 } else if self.at_head != Some(hash) {
                     // The entries up to there are others than those that were written.
                     if self.findings.is_empty() {
                         self.find(Finding::HeadDamaged);
                     }
                 } else if last - count > MOST_IN_FLIGHT {
-                    self.find(Finding::HeadStale { known: count, found: last });
+                    self.find(Finding::HeadStale {
+                        known: count,
+                        found: last,
+                    });
                 }
             }
         }

@@ -55,10 +55,8 @@ pub struct Guess {
     pub ln_delta: f64,
 }
 
-/// Excess in ε that is aimed at: two ten-thousandths, relative down to ε = 0.05.
-fn aim(epsilon: f64) -> f64 {
-    2e-4 * epsilon.max(0.05)
-}
+/// Excess in ε that is aimed at, relative down to ε = 0.05.
+const AIM: f64 = 2e-4;
 
 /// One direction of the composition: the segments of each pair and how often.
 struct Side<'a> {
@@ -313,11 +311,17 @@ impl Composed {
 
 /// The answer for all pairs together: the larger of both directions.
 pub fn answer(pairs: &Counted, question: Question, guess: Guess) -> Answer {
+    answer_within(pairs, question, guess, AIM)
+}
+
+/// As [`answer`], with the relative excess that is aimed at.
+pub fn answer_within(pairs: &Counted, question: Question, guess: Guess, relative: f64) -> Answer {
+    let aim = |epsilon: f64| relative * epsilon.max(0.05);
     let count: f64 = pairs.iter().map(|&(_, count)| count as f64).sum();
     let mut guess = guess;
     let mut best: Option<Answer> = None;
     for _ in 0..4 {
-        let grid = choose_grid(pairs, count, guess);
+        let grid = choose_grid(pairs, count, guess, aim(guess.epsilon));
         let (value, tilt, step) = on_grid(pairs, grid, question, guess);
         let epsilon = match question {
             Question::Epsilon { .. } => value,
@@ -357,8 +361,7 @@ fn excess(count: f64, step: f64, tilt: f64) -> f64 {
     count * (step * step * (1.0 + tilt) / 12.0).min(step)
 }
 
-fn choose_grid(pairs: &Counted, count: f64, guess: Guess) -> Grid {
-    let aim = aim(guess.epsilon);
+fn choose_grid(pairs: &Counted, count: f64, guess: Guess, aim: f64) -> Grid {
     let step = (12.0 * aim / (count * (1.0 + guess.tilt)))
         .sqrt()
         .min(0.25 / (1.0 + guess.tilt))
@@ -381,12 +384,54 @@ fn finest_step(pairs: &Counted, grid: Grid) -> f64 {
 }
 
 /// The answer on one grid, the tilt of the direction that gave it, and the step (larger where it had to be).
-fn on_grid(pairs: &Counted, mut grid: Grid, question: Question, guess: Guess) -> (f64, f64, f64) {
-    let Guess {
-        tilt: guess,
-        ln_delta,
-        ..
-    } = guess;
+fn on_grid(pairs: &Counted, grid: Grid, question: Question, guess: Guess) -> (f64, f64, f64) {
+    let (composed, step) = directions(pairs, grid, Some(question), guess);
+    composed
+        .into_iter()
+        .map(|composed| {
+            let value = match question {
+                Question::Epsilon { ln_delta } => composed.epsilon(ln_delta),
+                Question::Delta { epsilon } => composed.delta(epsilon),
+            };
+            // Whatever is not a number is no promise.
+            let value = if value.is_nan() { nothing(question) } else { value };
+            (value, composed.tilt, step)
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .unwrap_or((nothing(question), guess.tilt, step))
+}
+
+/// δ at each ε from one composition without a tilt: the larger direction, exact to about 1e-12 absolute.
+pub fn curve(pairs: &Counted, epsilons: &[f64], guess: Guess) -> Vec<f64> {
+    let count: f64 = pairs.iter().map(|&(_, count)| count as f64).sum();
+    let (composed, _) = directions(
+        pairs,
+        choose_grid(pairs, count, guess, AIM * guess.epsilon.max(0.05)),
+        None,
+        guess,
+    );
+    let at = |epsilon: f64| composed.iter().map(|one| one.delta(epsilon)).fold(0.0, f64::max);
+    let answers = epsilons
+        .iter()
+        .map(|&epsilon| if composed.is_empty() { 1.0 } else { at(epsilon) });
+    answers
+        .map(|delta| {
+            if delta.is_nan() {
+                1.0
+            } else {
+                delta.clamp(0.0, 1.0)
+            }
+        })
+        .collect()
+}
+
+/// Both directions composed (one where they are equal), and the step used. Without a question there is no tilt.
+fn directions(
+    pairs: &Counted,
+    mut grid: Grid,
+    question: Option<Question>,
+    guess: Guess,
+) -> (Vec<Composed>, f64) {
     loop {
         let discrete: Vec<Discrete> = pairs.iter().map(|&(pair, _)| discretise(pair, grid)).collect();
         let side = |reversed: bool| Side {
@@ -403,24 +448,17 @@ fn on_grid(pairs: &Counted, mut grid: Grid, question: Question, guess: Guess) ->
         if pairs.iter().any(|(pair, _)| !pair.is_symmetric()) {
             sides.push(side(true));
         }
-        // Cut tails: under the reversed pair of an asymmetric one nothing is cut above.
-        let infinite = |reversed: bool| -> f64 {
-            let ln_finite: f64 = discrete
-                .iter()
-                .zip(pairs)
-                .filter(|(one, _)| !(reversed && one.reversed.is_some()))
-                .map(|(one, &(_, count))| count as f64 * (-one.infinite).ln_1p())
-                .sum();
-            -ln_finite.exp_m1()
-        };
         let tilted: Vec<(f64, Cumulants)> = sides
             .iter()
-            .map(|side| side.tilt(question, grid.step, guess))
+            .map(|side| match question {
+                Some(question) => side.tilt(question, grid.step, guess.tilt),
+                None => (0.0, side.cumulants(grid.step, 0.0)),
+            })
             .collect();
         let windows: Vec<Window> = sides
             .iter()
             .zip(&tilted)
-            .map(|(side, &(tilt, at))| side.window(grid.step, tilt, at, ln_delta))
+            .map(|(side, &(tilt, at))| side.window(grid.step, tilt, at, guess.ln_delta))
             .collect();
         let width = windows
             .iter()
@@ -429,28 +467,28 @@ fn on_grid(pairs: &Counted, mut grid: Grid, question: Question, guess: Guess) ->
         if width.is_nan() || width + 2.0 > MOST_POINTS as f64 {
             let wider = (width / MOST_POINTS as f64).max(1.0) * 1.01;
             if !wider.is_finite() || !(grid.step * wider).is_finite() {
-                return (nothing(question), guess, grid.step);
+                return (Vec::new(), grid.step);
             }
             grid.step *= wider;
             continue;
         }
-        let composed = compose(&sides, &tilted, &windows, grid.step, width as usize + 2);
-        return composed
-            .into_iter()
-            .enumerate()
-            .map(|(i, mut composed)| {
-                composed.infinite = infinite(i == 1);
-                let value = match question {
-                    Question::Epsilon { ln_delta } => composed.epsilon(ln_delta),
-                    Question::Delta { epsilon } => composed.delta(epsilon),
-                };
-                // Whatever is not a number is no promise.
-                let value = if value.is_nan() { nothing(question) } else { value };
-                (value, composed.tilt, grid.step)
-            })
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .unwrap_or((nothing(question), guess, grid.step));
+        let mut composed = compose(&sides, &tilted, &windows, grid.step, width as usize + 2);
+        for (i, one) in composed.iter_mut().enumerate() {
+            one.infinite = cut_off(&discrete, pairs, i == 1);
+        }
+        return (composed, grid.step);
     }
+}
+
+/// Probability that some cut tail was met. Under the reversed pair of an asymmetric one nothing is cut above.
+fn cut_off(discrete: &[Discrete], pairs: &Counted, reversed: bool) -> f64 {
+    let ln_finite: f64 = discrete
+        .iter()
+        .zip(pairs)
+        .filter(|(one, _)| !(reversed && one.reversed.is_some()))
+        .map(|(one, &(_, count))| count as f64 * (-one.infinite).ln_1p())
+        .sum();
+    -ln_finite.exp_m1()
 }
 
 /// The answer that promises nothing.
