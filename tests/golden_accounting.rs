@@ -86,11 +86,11 @@ fn assert_pld(list: &EventList, delta: Delta, exact: f64) {
 
 /// As above against an upper bound that is itself discretised, at a step of at most 1e-4: at most the tolerance above
 /// it, and below it by no more than the tolerance and what its own grid added, n h² (1+θ)/12 for n compositions
-/// (θ stays below 20 in these rows): up to 1 % of ε for 640,000.
+/// (θ is below 70 in these rows): for 640,000 and ε = 0.2 that is a tenth of it.
 fn assert_pld_near(list: &EventList, delta: Delta, bound: f64, compositions: u64) {
     let found = AccountantKind::Pld.epsilon(list, delta).unwrap();
     let allowed = if bound < 0.5 { 5e-4 } else { 1e-3 * bound };
-    let own = compositions as f64 * 1e-8 * 20.0 / 12.0;
+    let own = compositions as f64 * 1e-8 * 70.0 / 12.0;
     let close = found <= bound + allowed && found >= bound - allowed - own;
     assert!(close, "pld {found}, golden bound {bound}: {list:?}");
 }
@@ -207,6 +207,7 @@ fn ways_of_sampling() {
             &list(REPLACE, poisson(q, z, steps), 1),
             delta,
             row.number("eps_poisson_replace_pld"),
+            steps,
         );
         let fixed = PrivacyEvent::FixedSizeSampledGaussian {
             population: row.whole("n"),
@@ -261,6 +262,7 @@ fn generator_gradients() {
             &list(REPLACE, draws, 1),
             row.delta(),
             row.number("eps_rowdraw_replace_pld"),
+            batch * row.whole("steps"),
         );
         let rota = PrivacyEvent::RoundRobinGaussian {
             uses: row.whole("participations_round_robin"),
@@ -301,6 +303,7 @@ fn federated_sites() {
             &list(REPLACE, fixed, 1),
             delta,
             row.number("epsilon_fixed_size_replace_pld"),
+            rounds,
         );
     }
 }

@@ -31,6 +31,15 @@ impl RdpAccountant {
         }
     }
 
+    /// An accountant of what already has a cost.
+    pub(super) fn with_cost(neighboring: Neighboring, total: Cost) -> Self {
+        Self {
+            neighboring,
+            total,
+            remembered: Arc::default(),
+        }
+    }
+
     /// R(α) composed so far, at each of [`ORDERS`].
     pub fn divergences(&self) -> &[f64] {
         &self.total.divergences

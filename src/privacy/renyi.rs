@@ -148,11 +148,7 @@ pub fn cost(event: &PrivacyEvent, neighboring: Neighboring) -> Result<Cost, Acco
             let (epsilon, probability) = randomized_response(truth_probability, categories);
             simple(&|order| two_losses(epsilon, probability, order), Some(epsilon))
         }
-        // An ε-bounded-range mechanism is ε²/8-zCDP (Cesar & Rogers 2021, Lemma 3.2), and ε-DP besides.
-        PrivacyEvent::Exponential { epsilon } => simple(
-            &|order| (epsilon * epsilon * order / 8.0).min(two_losses(epsilon, 1.0, order)),
-            Some(epsilon),
-        ),
+        PrivacyEvent::Exponential { epsilon } => simple(&|order| exponential(epsilon, order), Some(epsilon)),
         PrivacyEvent::Pure { epsilon } => simple(&|order| two_losses(epsilon, 1.0, order), Some(epsilon)),
         // Any (ε, δ)-DP pair is, outside an event of probability δ, an ε-DP pair (Murtagh & Vadhan 2016, Lemma 3.2).
         PrivacyEvent::Approx { epsilon, delta } => Cost {
@@ -239,7 +235,7 @@ pub fn total(events: &[CountedEvent], neighboring: Neighboring) -> Result<Cost, 
 }
 
 /// N(0, z²) against N(1, z²): α/(2z²) (Mironov 2017, Prop. 7).
-fn gaussian(noise_multiplier: f64, order: f64) -> f64 {
+pub(super) fn gaussian(noise_multiplier: f64, order: f64) -> f64 {
     order / 2.0 / noise_multiplier / noise_multiplier
 }
 
@@ -248,6 +244,16 @@ fn gaussian(noise_multiplier: f64, order: f64) -> f64 {
 pub(super) fn laplace(epsilon: f64, order: f64) -> f64 {
     let twice = 2.0 * order - 1.0;
     epsilon + ((order + (order - 1.0) * (-twice * epsilon).exp()) / twice).ln() / (order - 1.0)
+}
+
+/// An ε-bounded-range mechanism is ε²/8-zCDP (Cesar & Rogers 2021, Lemma 3.2), and ε-DP besides.
+pub(super) fn exponential(epsilon: f64, order: f64) -> f64 {
+    (epsilon * epsilon * order / 8.0).min(two_losses(epsilon, 1.0, order))
+}
+
+/// A divergence at each of [`ORDERS`].
+pub(super) fn at_orders(divergence: impl Fn(f64) -> f64) -> Vec<f64> {
+    ORDERS.iter().map(|&order| divergence(order).max(0.0)).collect()
 }
 
 /// Losses +ε with probability p·e^ε/(1+e^ε) and −ε with p/(1+e^ε), 0 otherwise: randomised response, or (p = 1)
@@ -273,7 +279,7 @@ pub fn randomized_response(truth_probability: f64, categories: u64) -> (f64, f64
 
 /// Noise ∝ r^|k|, r = e^(−1/t), shifted by s: losses s/t for k ≤ 0, (s−2k)/t between, −s/t for k ≥ s. With
 /// ρ = r^(2α−1): M = e^((α−1)s/t) [1/(1+r) + (1−r)/(1+r) · ρ(1−ρ^(s−1))/(1−ρ) + ρ^s/(1+r)], a geometric sum.
-fn discrete_laplace(scale: f64, sensitivity: f64, order: f64) -> f64 {
+pub(super) fn discrete_laplace(scale: f64, sensitivity: f64, order: f64) -> f64 {
     if sensitivity == 0.0 {
         return 0.0;
     }
@@ -296,7 +302,7 @@ const MOST_NODES: f64 = 40_000.0;
 /// Whole orders: M − 1 = Σ_{k≥2} C(α,k) q^k (1−q)^(α−k) (e^(k(k−1)/2z²) − 1), all terms positive. Other orders: the
 /// trapezoid rule on E_Q[(P/Q)^α] (see [`trapezoid_step`]). The alternating series of the paper is not used, so
 /// no sign can be lost.
-fn poisson_add_remove(q: f64, z: f64) -> Vec<f64> {
+pub(super) fn poisson_add_remove(q: f64, z: f64) -> Vec<f64> {
     if q == 0.0 {
         return vec![0.0; ORDERS.len()];
     }
@@ -372,7 +378,7 @@ fn ln_factorials() -> &'static [f64] {
 /// Given the other rows' coins the two outputs are such mixtures around a common point, and quasi-convexity lets
 /// the common point be fixed; opposite ends are the farthest apart (Zhu, Dong, Wang 2022, Sec. 4; the pair that
 /// dp_accounting uses for REPLACE_ONE).
-fn poisson_replace(q: f64, z: f64) -> Vec<f64> {
+pub(super) fn poisson_replace(q: f64, z: f64) -> Vec<f64> {
     if q == 0.0 {
         return vec![0.0; ORDERS.len()];
     }
@@ -404,7 +410,7 @@ fn poisson_replace(q: f64, z: f64) -> Vec<f64> {
 /// dominating pair by Zhu, Dong, Wang 2022, Prop. 30). See `pld::pair` for its loss distribution: that of
 /// r = (1−q) + q e^((2x−1)/2σ²) for x > ½, its mirror image, and an atom at 0. So
 /// M − 1 = ∫_½^∞ φ_σ(x) (r^α − r + r^(1−α) − 1) dx, with a positive integrand.
-fn without_replacement(q: f64, sigma: f64) -> Vec<f64> {
+pub(super) fn without_replacement(q: f64, sigma: f64) -> Vec<f64> {
     if q >= 1.0 {
         return ORDERS.iter().map(|&order| gaussian(sigma, order)).collect();
     }

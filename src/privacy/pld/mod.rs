@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use self::compose::{Guess, Question};
 use self::pair::Pair;
-use super::renyi;
+use super::renyi::{self, Cost};
 use super::{
     Accountant, AccountingError, CountedEvent, EventList, Neighboring, PrivacyEvent, RdpAccountant, gaussian,
 };
@@ -23,8 +23,6 @@ pub struct PldAccountant {
     neighboring: Neighboring,
     /// What a changed unit can have gone through: one course, or several where parts of the data are disjoint.
     courses: Vec<Course>,
-    /// The Rényi bound on the same events, which answers where a grid cannot.
-    bound: RdpAccountant,
 }
 
 /// Most distinct courses that disjoint parts may multiply to.
@@ -74,6 +72,24 @@ impl Course {
             course.pairs.insert(pair, count);
         }
         course
+    }
+
+    /// The Rényi cost of the course.
+    fn cost(&self) -> Cost {
+        let mut cost = Cost {
+            delta: -self.ln_kept.exp_m1(),
+            ..Cost::none()
+        };
+        if self.unbounded {
+            cost.pure = None;
+        }
+        for (pair, count) in gathered(&self.pairs) {
+            cost.add(&pair.cost(), count);
+        }
+        for (divergence, order) in cost.divergences.iter_mut().zip(&renyi::ORDERS) {
+            *divergence += order * (0.5 * self.mu_squared + self.rho);
+        }
+        cost
     }
 
     fn gaussian(mu_squared: f64) -> Self {
@@ -324,7 +340,6 @@ impl PldAccountant {
         Self {
             neighboring,
             courses: vec![Course::default()],
-            bound: RdpAccountant::new(neighboring),
         }
     }
 
@@ -349,6 +364,16 @@ impl PldAccountant {
         Ok(largest)
     }
 
+    /// The Rényi bound on the same events, which answers where a grid cannot: the largest over the courses.
+    fn bound(
+        &self,
+        ask: impl Fn(&RdpAccountant) -> Result<f64, AccountingError>,
+    ) -> Result<f64, AccountingError> {
+        self.courses.iter().try_fold(0.0, |largest: f64, course| {
+            Ok(ask(&RdpAccountant::with_cost(self.neighboring, course.cost()))?.max(largest))
+        })
+    }
+
     /// ε at δ, and the excess that the grid may have caused (0 for closed forms).
     ///
     /// # Errors
@@ -360,7 +385,7 @@ impl PldAccountant {
         if epsilon.is_finite() && excess < 1e-3 * epsilon.max(0.5) {
             return Ok((epsilon, excess));
         }
-        let bound = self.bound.epsilon(delta)?;
+        let bound = self.bound(|course| course.epsilon(delta))?;
         Ok(if bound < epsilon {
             (bound, excess)
         } else {
@@ -449,7 +474,8 @@ impl Course {
             };
             if height < least {
                 (least, best) = (height, guess);
-            } else if height > least + least.abs() + 30.0 {
+            } else {
+                // One minimum: R and the order's own part are both convex enough for a guess.
                 break;
             }
             if order == 2 {
@@ -631,19 +657,22 @@ impl Accountant for PldAccountant {
     fn compose(&mut self, event: &PrivacyEvent, count: u64) -> Result<(), AccountingError> {
         let mut courses = self.courses.clone();
         extend(&mut courses, event, count, self.neighboring)?;
-        self.bound.compose(event, count)?;
         self.courses = courses;
         Ok(())
     }
 
     fn compose_list(&mut self, list: &EventList) -> Result<(), AccountingError> {
-        let mut bound = self.bound.clone();
-        bound.compose_list(list)?;
+        if list.neighboring != self.neighboring {
+            return Err(AccountingError::Relation {
+                list: list.neighboring,
+                accountant: self.neighboring,
+            });
+        }
         let mut courses = self.courses.clone();
         for CountedEvent { event, count } in &list.events {
             extend(&mut courses, event, *count, self.neighboring)?;
         }
-        (self.courses, self.bound) = (courses, bound);
+        self.courses = courses;
         Ok(())
     }
 
@@ -660,7 +689,7 @@ impl Accountant for PldAccountant {
         if delta < 1.0 && excess < 1e-3 * epsilon.max(0.5) {
             return Ok(delta);
         }
-        Ok(self.bound.delta(epsilon)?.min(delta))
+        Ok(self.bound(|course| course.delta(epsilon))?.min(delta))
     }
 }
 
@@ -746,7 +775,7 @@ mod tests {
             let delta = Delta::new(delta).unwrap();
             let (epsilon, bound) = (
                 accountant.epsilon(delta).unwrap(),
-                accountant.bound.epsilon(delta).unwrap(),
+                accountant.bound(|bound| bound.epsilon(delta)).unwrap(),
             );
             assert!(
                 epsilon < bound && epsilon > 0.7 * bound,
