@@ -154,8 +154,8 @@ mod tests {
     #[test]
     fn matches_the_closed_form_of_the_plane() {
         // In two dimensions tr √M = √(tr M + 2 √det M), and tr(Σ₁Σ₂), det(Σ₁Σ₂) need no square root of a matrix.
-        let first = DMatrix::from_row_slice(2, 2, &[2.0, 0.6, 0.6, 0.5]);
-        let second = DMatrix::from_row_slice(2, 2, &[1.0, -0.3, -0.3, 0.8]);
+        let first = DMatrix::from_row_slice(2, 2, &[2.0_f64, 0.6, 0.6, 0.5]);
+        let second = DMatrix::from_row_slice(2, 2, &[1.0_f64, -0.3, -0.3, 0.8]);
         let product = &first * &second;
         let overlap = (product.trace() + 2.0 * product.determinant().sqrt()).sqrt();
         let expected = first.trace() + second.trace() - 2.0 * overlap;

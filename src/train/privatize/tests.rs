@@ -137,7 +137,7 @@ fn a_step_past_the_budget_is_refused_before_it_runs() {
     let critic = critic(&mut random, &device);
     let rule = rule(&plan);
     let mut account = Account::open(&plan);
-    let mut step = |account: &mut Account, random: &mut RandomSource| {
+    let step = |account: &mut Account, random: &mut RandomSource| {
         critic_gradient(
             account,
             &critic,
