@@ -80,6 +80,14 @@ pub enum ExportError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file is not a generator.
+    #[error("{} is not a generator saved by this program: {reason}", .path.display())]
+    NotAGenerator {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A certificate or recipe of a later version of its format.
     #[error("{} has format version {found}, and this program knows versions up to {known}; update the program", .path.display())]
     Newer {
