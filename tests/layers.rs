@@ -9,13 +9,33 @@ use std::path::{Path, PathBuf};
 
 /// A room, the rooms of this crate that it may import, and the outside crates that it must not.
 const ROOMS: &[(&str, &[&str], &[&str])] = &[
-    ("num", &[], &["burn", "eframe", "egui", "clap", "arrow", "rusqlite"]),
+    (
+        "num",
+        &[],
+        &["burn", "eframe", "egui", "clap", "arrow", "rusqlite"],
+    ),
     ("data", &["num"], &["burn", "eframe", "egui", "clap", "rusqlite"]),
-    ("privacy", &["num"], &["burn", "eframe", "egui", "clap", "arrow", "parquet"]),
-    ("model", &["num"], &["eframe", "egui", "clap", "arrow", "rusqlite"]),
-    ("train", &["num", "data", "privacy", "model", "evaluate"], &["eframe", "egui", "clap", "rusqlite"]),
+    (
+        "privacy",
+        &["num"],
+        &["burn", "eframe", "egui", "clap", "arrow", "parquet"],
+    ),
+    (
+        "model",
+        &["num"],
+        &["eframe", "egui", "clap", "arrow", "rusqlite"],
+    ),
+    (
+        "train",
+        &["num", "data", "privacy", "model", "evaluate"],
+        &["eframe", "egui", "clap", "rusqlite"],
+    ),
     // `train` shows the Fréchet distance while it runs, so of the two only this one is free of the other.
-    ("evaluate", &["num", "data", "privacy", "model"], &["eframe", "egui", "clap", "rusqlite"]),
+    (
+        "evaluate",
+        &["num", "data", "privacy", "model"],
+        &["eframe", "egui", "clap", "rusqlite"],
+    ),
     (
         "export",
         &["num", "data", "privacy", "model", "train", "evaluate"],
@@ -31,7 +51,11 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
         &["num", "data", "privacy", "train", "export", "engine"],
         &["eframe", "egui", "burn", "rusqlite"],
     ),
-    ("gui", &["num", "data", "privacy", "train", "export", "engine"], &["clap", "burn", "rusqlite"]),
+    (
+        "gui",
+        &["num", "data", "privacy", "train", "export", "engine"],
+        &["clap", "burn", "rusqlite"],
+    ),
 ];
 
 fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
@@ -50,7 +74,10 @@ fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let body = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    body.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    body.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn words_after<'a>(code: &'a str, prefix: &str) -> BTreeSet<&'a str> {
@@ -90,7 +117,9 @@ fn words_after<'a>(code: &'a str, prefix: &str) -> BTreeSet<&'a str> {
 
 fn first_word(text: &str) -> &str {
     let text = text.trim_start();
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(text.len());
     &text[..end]
 }
 
@@ -108,17 +137,26 @@ fn each_room_imports_only_what_its_place_allows() {
             let code = code(&file);
             for word in words_after(&code, "crate::") {
                 if names.contains(word) && word != *room && !allowed.contains(&word) {
-                    faults.push(format!("{}: `{room}` may not import `crate::{word}`", file.display()));
+                    faults.push(format!(
+                        "{}: `{room}` may not import `crate::{word}`",
+                        file.display()
+                    ));
                 }
             }
             for crate_name in *banned {
                 if code.contains(&format!("{crate_name}::")) && uses_crate(&code, crate_name) {
-                    faults.push(format!("{}: `{room}` may not use the crate `{crate_name}`", file.display()));
+                    faults.push(format!(
+                        "{}: `{room}` may not use the crate `{crate_name}`",
+                        file.display()
+                    ));
                 }
             }
         }
     }
-    assert!(read > 30, "only {read} files were read: is the table still about this crate?");
+    assert!(
+        read > 30,
+        "only {read} files were read: is the table still about this crate?"
+    );
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -137,7 +175,10 @@ fn every_folder_of_the_source_is_in_the_table() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            assert!(ROOMS.iter().any(|room| room.0 == name), "src/{name} has no place in the table of rooms");
+            assert!(
+                ROOMS.iter().any(|room| room.0 == name),
+                "src/{name} has no place in the table of rooms"
+            );
         }
     }
 }
@@ -145,7 +186,10 @@ fn every_folder_of_the_source_is_in_the_table() {
 #[test]
 fn the_reader_of_imports_sees_what_it_should() {
     let code = "use crate::{data::{Schema, Table}, num::Delta};\nlet x = crate::privacy::ledger::Entry;\nother_crate::train::y";
-    assert_eq!(words_after(code, "crate::"), BTreeSet::from(["data", "num", "privacy"]));
+    assert_eq!(
+        words_after(code, "crate::"),
+        BTreeSet::from(["data", "num", "privacy"])
+    );
     assert!(uses_crate("let t: burn::Tensor<2>;", "burn"));
     assert!(!uses_crate("let t: sunburn::Tensor; a::burn::b", "burn"));
 }

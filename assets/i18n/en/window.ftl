@@ -1,0 +1,155 @@
+# The frame around the pages: actions, bars, messages, questions.
+
+app-name = Pointillist
+
+## Actions: the label of a button, and what it does.
+
+action-open = Open…
+action-open-tip = Choose a CSV or Parquet file
+action-close = Close table
+action-close-tip = Give the open table up; runs go on
+action-save-schema = Save schema
+action-save-schema-tip = Write the schema beside the data, as NAME.schema.toml
+action-accept-all = Accept all suggestions
+action-accept-all-tip = Let every suggestion stand: allowed, and listed on the certificate as not protected
+action-start = Start
+action-start-tip = Reserve the budget and train with this plan
+action-pause-or-resume = Pause or resume
+action-pause-or-resume-tip = Hold the latest run after its present step, or let it go on
+action-stop = Stop…
+action-stop-tip = End the latest run early; says first what that means
+action-export = Export
+action-export-tip = Write the synthetic table, its certificate, its recipe and its generator
+action-log = Log
+action-log-tip = Show or hide everything that was reported
+action-theme = Light or dark
+action-theme-tip = Switch between the light and the dark theme
+action-language = Language
+action-language-tip = Change the language
+action-zoom-in = Larger
+action-zoom-in-tip = Larger text and controls, up to 300 %
+action-zoom-out = Smaller
+action-zoom-out-tip = Smaller text and controls
+action-zoom-reset = Usual size
+action-zoom-reset-tip = Text and controls at 100 %
+action-reset-layout = Reset layout
+action-reset-layout-tip = Put every panel back where it was
+action-palette = All actions…
+action-palette-tip = Find an action by its name
+
+page-data = Data
+page-data-tip = The table and what is publicly known of it
+page-train = Train
+page-train-tip = Plan a run and watch it
+page-export = Export
+page-export-tip = Write synthetic rows
+page-privacy = Privacy
+page-privacy-tip = What was spent, entry by entry
+
+## Bars
+
+state-empty = nothing here yet
+state-ready = ready
+state-running = running
+state-done = done
+state-attention = needs your attention
+top-dataset = { $name } · { $rows } rows × { $columns } · unit: { $unit } · { $relation }
+unit-row = one row
+unit-person = one person ({ $column }, at most { $rows } rows)
+relation-add-remove = add or remove one
+relation-zero-out = zero out one
+relation-replace = replace one
+device-name = Device
+device-tip = Where runs compute; the next run uses it
+device-flex = CPU · flex
+device-ndarray = CPU · ndarray
+device-wgpu = GPU · wgpu
+budget-label = Budget
+budget-name = Privacy budget of this data set
+budget-open = Open the privacy page
+budget-spent = spent { $share }
+budget-reserved = reserved { $share }
+budget-left = left { $share }
+budget-no-total = ε { $spent } spent · no total set
+budget-no-total-reserved = ε { $spent } spent · { $reserved } reserved
+budget-public = teaching data · ε { $spent } spent
+budget-charge = ε = { $epsilon }, δ = { $delta }
+budget-tip = Settled jobs add up to at most { $spent }. Open the privacy page for every entry.
+method-dpgan = DPGAN
+method-gan = GAN
+no-dp-claim = no DP claim
+run-queued = waits for a free core
+run-preparing = encodes rows, reserves the budget
+run-stopping = ends after this step
+run-paused = paused at { $steps }
+run-steps = { $steps } steps
+run-rate = { $rate }/s
+run-left = { $time } left
+run-pause = Pause the run
+run-resume = Let the run go on
+run-forget = Take the run off the list; its ledger entry stays
+jobs-none = No job is running.
+load-reading = reading
+load-profiling = looking for kinds and bounds
+load-checking = holding the schema against the rows
+load-cancel = Give up loading
+export-progress = { $rows } of { $total } rows
+export-cancel = Give up the export; nothing is left behind
+steward-only = steward only
+steward-only-tip = Computed on private rows without noise. Nothing of it enters a certificate or a public export; choosing by it is listed as not accounted.
+drop-here = Let go to open the file
+dialog-open = Open a table
+dialog-target = Write the synthetic table to
+dialog-tables = Tables
+
+## Messages
+
+log-title = Log
+log-close = Close the log
+log-empty = Nothing was reported yet.
+toast-close = Close this message
+causes-show = Show the causes
+causes-hide = Hide the causes
+event-opened = { $name } is open, { $rows } rows
+event-load-cancelled = Loading was given up
+event-schema-saved = The schema is saved
+event-started = Training has started
+event-started-entry = The whole plan is reserved as entry { $entry } of the ledger.
+event-started-no-claim = Without privacy: nothing is charged, and nothing may be claimed.
+event-finished = Training has ended
+event-exported = { $rows } synthetic rows are written
+event-export-cancelled = The export was given up; nothing is left behind
+event-target-exists = The file is there already
+stopped-planned = Finished as planned
+stopped-by-person = Stopped by hand: the whole plan stays charged
+stopped-budget = Ended because the budget was used up
+problem-load = The table could not be read
+problem-schema = The schema needs attention
+problem-train = Training needs attention
+problem-export = The export failed
+problem-ledger = The ledger needs attention
+problem-settings = Settings could not be kept
+note-no-dialog = This system offers no file dialog: type the path instead.
+note-one-file = One table at a time: the first file is opened.
+
+## Questions
+
+stop-title = Stop this run?
+stop-charge = The whole plan stays charged to the budget, also the steps that will not be taken.
+stop-certificate = You have seen plots made from private rows, so the moment of stopping depends on them. No charge can cover that: the certificate will say “the moment of stopping was chosen with private plots in view: not accounted”.
+stop-instead = To end without this note, let the plan run to its end, or pause and go on later.
+stop-no-claim = This run makes no DP claim, so nothing is charged. What it has learned so far is kept.
+stop-keep = Keep training
+stop-confirm = Stop now
+quit-title = Close while a run is going on?
+quit-text = Closing stops the run after its present step. Its whole plan stays charged, and what it has learned is lost.
+quit-keep = Stay
+quit-confirm = Close
+replace-title = Replace the existing file?
+replace-text = The file and those beside it (certificate, recipe, generator) will be replaced once the new ones are complete.
+replace-keep = Keep it
+replace-confirm = Replace
+palette-hint = Find an action
+palette-none = No action has this name.
+plot-follow = Follow
+plot-follow-tip = Show the whole run again and follow it

@@ -1,0 +1,169 @@
+//! Numbers as the window writes them. Digits are tabular, so columns of them line up.
+
+/// A narrow space that no line break splits.
+const NARROW: char = '\u{202f}';
+
+/// A count with its thousands set apart: `32,561`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with about `digits` significant digits and no trailing zeros; powers of ten beyond a million and
+/// below a ten thousandth.
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !value.is_finite() {
+        return if value.is_nan() {
+            "—".to_owned()
+        } else if value > 0.0 {
+            "∞".to_owned()
+        } else {
+            "−∞".to_owned()
+        };
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    if !(-4..7).contains(&magnitude) {
+        return scientific(value);
+    }
+    let decimals = (digits as i32 - 1 - magnitude).clamp(0, 12) as usize;
+    minus(trimmed(format!("{value:.decimals$}")))
+}
+
+/// A power of ten: `1e-5`, `2.5e-6`.
+pub fn scientific(value: f64) -> String {
+    let text = format!("{value:.2e}");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => format!("{}e{exponent}", minus(trimmed(mantissa.to_owned()))),
+        None => text,
+    }
+}
+
+fn trimmed(text: String) -> String {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// The typographic minus, as wide as a plus.
+fn minus(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) => format!("−{rest}"),
+        None => text,
+    }
+}
+
+/// ε: two decimals from 0.1 on, three significant digits below.
+pub fn epsilon(value: f64) -> String {
+    if (0.1..1e6).contains(&value) {
+        format!("{value:.2}")
+    } else {
+        significant(value, 3)
+    }
+}
+
+/// δ as a power of ten.
+pub fn delta(value: f64) -> String {
+    if value == 0.0 {
+        "0".to_owned()
+    } else if value < 0.01 {
+        scientific(value)
+    } else {
+        significant(value, 3)
+    }
+}
+
+/// A share of one as a percentage: `38 %`; small shares keep a digit.
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    let text = if value > 0.0 && value < 0.1 {
+        return format!("<0.1{NARROW}%");
+    } else if value > 0.0 && value < 10.0 && (value - value.round()).abs() > 0.05 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
+    };
+    format!("{text}{NARROW}%")
+}
+
+/// A stretch of time: `0:15`, `12:04`, `1:02:03`.
+pub fn duration(seconds: f64) -> String {
+    let total = seconds.max(0.0).round() as u64;
+    let (hours, minutes, rest) = (total / 3600, total / 60 % 60, total % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{rest:02}")
+    } else {
+        format!("{minutes}:{rest:02}")
+    }
+}
+
+/// A size in bytes.
+pub fn bytes(value: u64) -> String {
+    let units = ["B", "KB", "MB", "GB"];
+    let mut size = value as f64;
+    let mut unit = 0;
+    while size >= 1000.0 && unit + 1 < units.len() {
+        size /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 {
+        format!("{value}{NARROW}B")
+    } else {
+        format!("{size:.1}{NARROW}{}", units[unit])
+    }
+}
+
+/// Reads a number as a person types it: a comma between thousands, a power of ten, a typographic minus.
+pub fn parse(text: &str) -> Option<f64> {
+    let clean: String = text
+        .trim()
+        .chars()
+        .filter(|c| !matches!(c, ',' | ' ' | '\u{202f}' | '\u{a0}'))
+        .collect();
+    clean
+        .replace('−', "-")
+        .parse::<f64>()
+        .ok()
+        .filter(|value| value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_a_person_writes_them() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(32_561), "32,561");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(significant(0.25, 3), "0.25");
+        assert_eq!(significant(-12.3456, 4), "−12.35");
+        assert_eq!(significant(1e-5, 3), "1e-5");
+        assert_eq!(significant(2.5e9, 3), "2.5e9");
+        assert_eq!(significant(f64::NAN, 3), "—");
+        assert_eq!(epsilon(8.0), "8.00");
+        assert_eq!(epsilon(0.0123), "0.0123");
+        assert_eq!(delta(1e-5), "1e-5");
+        assert_eq!(percent(0.38), "38\u{202f}%");
+        assert_eq!(percent(0.0625), "6.2\u{202f}%");
+        assert_eq!(percent(0.0001), "<0.1\u{202f}%");
+        assert_eq!(duration(15.4), "0:15");
+        assert_eq!(duration(3723.0), "1:02:03");
+        assert_eq!(bytes(1_250_000), "1.2\u{202f}MB");
+        assert_eq!(parse("32,561"), Some(32561.0));
+        assert_eq!(parse("−1e-5"), Some(-1e-5));
+        assert_eq!(parse("ten"), None);
+    }
+}

@@ -1,0 +1,246 @@
+//! The window's texts, from the translation files in `assets/i18n`.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+
+use fluent_bundle::{FluentArgs, FluentBundle, FluentResource, FluentValue};
+use unic_langid::LanguageIdentifier;
+
+use crate::engine::settings::Language;
+
+/// The files of a language, in the order in which they are read.
+fn sources(language: Language) -> [&'static str; 3] {
+    match language {
+        Language::English => [
+            include_str!("../../assets/i18n/en/window.ftl"),
+            include_str!("../../assets/i18n/en/pages.ftl"),
+            include_str!("../../assets/i18n/en/settings.ftl"),
+        ],
+        Language::Chinese => [
+            include_str!("../../assets/i18n/zh-CN/window.ftl"),
+            include_str!("../../assets/i18n/zh-CN/pages.ftl"),
+            include_str!("../../assets/i18n/zh-CN/settings.ftl"),
+        ],
+    }
+}
+
+/// The tag by which Fluent chooses its plural rules; the root language if it were malformed.
+fn identifier(language: Language) -> LanguageIdentifier {
+    let tag = match language {
+        Language::English => "en",
+        Language::Chinese => "zh-CN",
+    };
+    tag.parse().unwrap_or_default()
+}
+
+/// The language's own name, as a person who reads it expects it.
+pub fn own_name(language: Language) -> &'static str {
+    match language {
+        Language::English => "English",
+        Language::Chinese => "中文",
+    }
+}
+
+/// The other language.
+pub fn other(language: Language) -> Language {
+    match language {
+        Language::English => Language::Chinese,
+        Language::Chinese => Language::English,
+    }
+}
+
+/// Looks texts up by their key.
+///
+/// Texts without variables are resolved once, when the language is chosen, so that a frame only looks them up.
+pub struct Texts {
+    language: Language,
+    plain: HashMap<String, String>,
+    bundle: FluentBundle<FluentResource>,
+    missing: RefCell<BTreeSet<String>>,
+}
+
+impl Texts {
+    /// Reads the files of a language. A file that cannot be parsed is a fault of the program and caught by a
+    /// test; what can be read of it is used.
+    pub fn new(language: Language) -> Self {
+        let mut bundle = FluentBundle::new(vec![identifier(language)]);
+        bundle.set_use_isolating(false);
+        let mut keys = Vec::new();
+        for source in sources(language) {
+            let resource = match FluentResource::try_new(source.to_owned()) {
+                Ok(resource) | Err((resource, _)) => resource,
+            };
+            keys.extend(message_keys(source));
+            bundle.add_resource_overriding(resource);
+        }
+        let mut plain = HashMap::new();
+        for key in keys {
+            let Some(pattern) = bundle.get_message(&key).and_then(|message| message.value()) else {
+                continue;
+            };
+            let mut errors = Vec::new();
+            let text = bundle.format_pattern(pattern, None, &mut errors).into_owned();
+            if errors.is_empty() {
+                plain.insert(key, text);
+            }
+        }
+        Self {
+            language,
+            plain,
+            bundle,
+            missing: RefCell::default(),
+        }
+    }
+
+    /// The language of these texts.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// The text of a key without variables. A key that is not there stands for itself, and is noted.
+    pub fn get<'a>(&'a self, key: &'a str) -> &'a str {
+        self.plain.get(key).map_or_else(
+            || {
+                self.note(key);
+                key
+            },
+            String::as_str,
+        )
+    }
+
+    /// Whether a key is there at all.
+    pub fn has(&self, key: &str) -> bool {
+        self.bundle.has_message(key)
+    }
+
+    /// The text of a key with its variables filled in.
+    pub fn with<'a, const N: usize>(&self, key: &str, variables: [(&'a str, FluentValue<'a>); N]) -> String {
+        let Some(pattern) = self.bundle.get_message(key).and_then(|message| message.value()) else {
+            self.note(key);
+            return key.to_owned();
+        };
+        let arguments: FluentArgs<'_> = variables.into_iter().collect();
+        let mut errors = Vec::new();
+        let text = self
+            .bundle
+            .format_pattern(pattern, Some(&arguments), &mut errors)
+            .into_owned();
+        if !errors.is_empty() {
+            self.note(key);
+        }
+        text
+    }
+
+    fn note(&self, key: &str) {
+        self.missing.borrow_mut().insert(key.to_owned());
+    }
+
+    /// Keys asked for in vain, or whose variables did not fit, so far.
+    pub fn missing(&self) -> BTreeSet<String> {
+        self.missing.borrow().clone()
+    }
+}
+
+/// The keys of a translation file: every line that begins with a message's name.
+fn message_keys(source: &str) -> impl Iterator<Item = String> + '_ {
+    source.lines().filter_map(|line| {
+        let (key, _) = line.split_once('=')?;
+        let key = key.trim_end();
+        let is_key = key.starts_with(|c: char| c.is_ascii_lowercase())
+            && key
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        is_key.then(|| key.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use super::*;
+
+    fn variables(source: &str) -> BTreeMap<String, BTreeSet<String>> {
+        let mut found = BTreeMap::new();
+        let mut current = String::new();
+        for line in source.lines() {
+            if let Some(key) = message_keys(line).next() {
+                current = key;
+                found.insert(current.clone(), BTreeSet::new());
+            }
+            let mut rest = line;
+            while let Some(at) = rest.find("{ $").or_else(|| rest.find("{$")) {
+                rest = rest[at..].trim_start_matches(['{', ' ', '$']);
+                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'));
+                let name = rest[..end.unwrap_or(rest.len())].to_owned();
+                found
+                    .get_mut(&current)
+                    .expect("a variable stands inside a message")
+                    .insert(name);
+            }
+        }
+        found
+    }
+
+    fn all_variables(language: Language) -> BTreeMap<String, BTreeSet<String>> {
+        let mut all = BTreeMap::new();
+        for source in sources(language) {
+            for (key, names) in variables(source) {
+                assert!(all.insert(key.clone(), names).is_none(), "{key} stands twice");
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn the_files_parse_and_both_languages_say_the_same_things() {
+        for language in [Language::English, Language::Chinese] {
+            for source in sources(language) {
+                if let Err((_, errors)) = FluentResource::try_new(source.to_owned()) {
+                    panic!("{language:?}: {errors:?}");
+                }
+            }
+        }
+        let (english, chinese) = (all_variables(Language::English), all_variables(Language::Chinese));
+        for (key, names) in &english {
+            assert_eq!(chinese.get(key), Some(names), "{key} differs");
+        }
+        assert_eq!(english.len(), chinese.len());
+    }
+
+    /// Every literal key in the window's source exists.
+    #[test]
+    fn every_key_used_in_the_source_is_translated() {
+        let texts = Texts::new(Language::English);
+        let mut seen = 0;
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gui")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let source = std::fs::read_to_string(&path).unwrap();
+                for call in ["texts.get(\"", "texts.with(\"", "t.get(\"", "t.with(\""] {
+                    for (at, _) in source.match_indices(call) {
+                        let key = source[at + call.len()..].split('"').next().unwrap();
+                        assert!(texts.has(key), "{}: no text for {key}", path.display());
+                        seen += 1;
+                    }
+                }
+            }
+        }
+        assert!(seen > 50, "the search finds the keys: {seen}");
+    }
+
+    #[test]
+    fn a_missing_key_stands_for_itself_and_is_noted() {
+        let texts = Texts::new(Language::English);
+        let none: [(&str, FluentValue<'_>); 0] = [];
+        assert_eq!(texts.get("no-such-key"), "no-such-key");
+        assert_eq!(texts.with("no-such-text", none), "no-such-text");
+        assert_eq!(texts.missing().len(), 2);
+    }
+}

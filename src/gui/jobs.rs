@@ -1,0 +1,202 @@
+//! The job strip: everything that runs, how far it has come, and the latest message.
+
+use eframe::egui::{self, Align, FontId, Layout, RichText, Ui, vec2};
+
+use crate::engine::command::{Command, Method};
+use crate::engine::event::Problem;
+use crate::engine::snapshot::{LoadStage, RunState, RunView};
+use crate::gui::command::Action;
+use crate::gui::context::{Cx, Intent};
+use crate::gui::fonts::semibold;
+use crate::gui::format;
+use crate::gui::messages::{Messages, Weight, stop_reason};
+use crate::gui::theme::{BODY, SMALL, STEP};
+use crate::gui::widgets::{self, Icon};
+
+/// The height of the job strip.
+pub const STRIP: f32 = 56.0;
+
+/// What a run is called: method, data set, promise.
+pub fn run_title(cx: &Cx<'_>, run: &RunView) -> String {
+    let method = cx.texts.get(match run.method {
+        Method::Dpgan => "method-dpgan",
+        Method::Gan => "method-gan",
+    });
+    match run.target {
+        Some(target) => format!(
+            "{method} · {} · ε {}",
+            run.dataset,
+            format::significant(target.epsilon, 3)
+        ),
+        None => format!("{method} · {} · {}", run.dataset, cx.texts.get("no-dp-claim")),
+    }
+}
+
+/// A run's state in a word or two.
+pub fn run_state(cx: &Cx<'_>, run: &RunView) -> String {
+    let t = cx.texts;
+    match &run.state {
+        RunState::Queued => t.get("run-queued").to_owned(),
+        RunState::Preparing => t.get("run-preparing").to_owned(),
+        RunState::Stopping => t.get("run-stopping").to_owned(),
+        RunState::Finished(reason) => stop_reason(cx, *reason).to_owned(),
+        RunState::Failed(problem) => problem.message.clone(),
+        RunState::Paused => t.with("run-paused", [("steps", steps(run).into())]),
+        RunState::Running => {
+            let mut parts = vec![t.with("run-steps", [("steps", steps(run).into())])];
+            if run.steps_per_second > 0.0 {
+                let rate = format::significant(run.steps_per_second, 3);
+                parts.push(t.with("run-rate", [("rate", rate.into())]));
+            }
+            if let Some(left) = run.seconds_left {
+                parts.push(t.with("run-left", [("time", format::duration(left).into())]));
+            }
+            parts.join(" · ")
+        }
+    }
+}
+
+fn steps(run: &RunView) -> String {
+    format!("{} / {}", format::count(run.step), format::count(run.steps))
+}
+
+/// The job strip: everything that runs, and the latest message.
+pub fn strip(ui: &mut Ui, cx: &mut Cx<'_>, messages: &mut Messages) {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let toggle = ui.selectable_label(messages.log_open, cx.texts.get("action-log"));
+        if toggle.on_hover_text(cx.tip(ui, Action::ToggleLog)).clicked() {
+            cx.act(Action::ToggleLog);
+        }
+        let wide = ui.available_width() > 640.0;
+        if wide && let Some((line, weight)) = messages.latest(cx) {
+            let color = if weight == Weight::Problem {
+                cx.palette.second_text
+            } else {
+                cx.palette.muted
+            };
+            ui.allocate_ui_with_layout(vec2(240.0, 20.0), Layout::right_to_left(Align::Center), |ui| {
+                widgets::truncated(ui, RichText::new(line).size(SMALL).color(color));
+            });
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            egui::ScrollArea::horizontal()
+                .id_salt("jobs")
+                .auto_shrink([false, true])
+                .show(ui, |ui| {
+                    ui.horizontal_centered(|ui| job_list(ui, cx));
+                });
+        });
+    });
+}
+
+fn job_list(ui: &mut Ui, cx: &mut Cx<'_>) {
+    let snapshot = cx.snapshot;
+    let mut any = false;
+    if let Some(loading) = &snapshot.loading {
+        any = true;
+        let stage = cx.texts.get(match loading.stage {
+            LoadStage::Reading => "load-reading",
+            LoadStage::Profiling => "load-profiling",
+            LoadStage::Checking => "load-checking",
+        });
+        job(ui, cx, &loading.name, stage, loading.share);
+        if widgets::icon_button(ui, Icon::Stop, cx.texts.get("load-cancel")).clicked() {
+            cx.send(Command::CancelLoad);
+        }
+    }
+    if let Some(exporting) = &snapshot.exporting {
+        any = true;
+        let name = exporting
+            .path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let line = cx.texts.with(
+            "export-progress",
+            [
+                ("rows", format::count(exporting.rows as u64).into()),
+                ("total", format::count(exporting.total as u64).into()),
+            ],
+        );
+        let share = exporting.rows as f32 / exporting.total.max(1) as f32;
+        job(ui, cx, &name, &line, Some(share));
+        if widgets::icon_button(ui, Icon::Stop, cx.texts.get("export-cancel")).clicked() {
+            cx.send(Command::CancelExport);
+        }
+    }
+    for run in snapshot.runs.iter().rev() {
+        any = true;
+        run_job(ui, cx, run);
+        ui.add_space(STEP);
+    }
+    if !any {
+        ui.label(cx.palette.caption(cx.texts.get("jobs-none")));
+    }
+}
+
+fn run_job(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
+    let share = match run.state {
+        RunState::Queued | RunState::Preparing => Some(0.0),
+        _ => Some(run.step as f32 / run.steps.max(1) as f32),
+    };
+    let (title, state) = (run_title(cx, run), run_state(cx, run));
+    job(ui, cx, &title, &state, share);
+    ui.push_id(run.id, |ui| match run.state {
+        RunState::Finished(_) | RunState::Failed(_) => {
+            if widgets::icon_button(ui, Icon::Close, cx.texts.get("run-forget")).clicked() {
+                cx.send(Command::Forget(run.id));
+            }
+        }
+        _ => {
+            if run.state == RunState::Paused {
+                if widgets::icon_button(ui, Icon::Resume, cx.texts.get("run-resume")).clicked() {
+                    cx.send(Command::Resume(run.id));
+                }
+            } else if widgets::icon_button(ui, Icon::Pause, cx.texts.get("run-pause")).clicked() {
+                cx.send(Command::Pause(run.id));
+            }
+            if widgets::icon_button(ui, Icon::Stop, cx.texts.get("action-stop")).clicked() {
+                cx.intents.push(Intent::AskStop(run.id));
+            }
+        }
+    });
+}
+
+fn job(ui: &mut Ui, cx: &Cx<'_>, title: &str, state: &str, share: Option<f32>) {
+    let width = 340.0_f32.min(ui.clip_rect().width() - 96.0).max(160.0);
+    ui.allocate_ui_with_layout(vec2(width, 36.0), Layout::top_down(Align::Min), |ui| {
+        ui.spacing_mut().item_spacing.y = 4.0;
+        ui.set_width(width);
+        ui.add_space(5.0);
+        ui.horizontal(|ui| {
+            ui.spacing_mut().interact_size.y = 16.0;
+            ui.set_width(width);
+            let font = FontId::new(BODY, semibold());
+            let wanted = ui
+                .painter()
+                .layout_no_wrap(title.to_owned(), font, cx.palette.text)
+                .size()
+                .x;
+            let room = (wanted + 2.0).min(width * 0.55);
+            ui.allocate_ui_with_layout(vec2(room, 16.0), Layout::left_to_right(Align::Center), |ui| {
+                widgets::truncated(ui, cx.palette.strong(title));
+            });
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                widgets::truncated(ui, cx.palette.caption(state)).on_hover_text(state);
+            });
+        });
+        widgets::bar(ui, cx.palette, share, width, title);
+    });
+}
+
+/// A problem drawn where it belongs: what, and its causes on hover.
+pub fn problem(ui: &mut Ui, cx: &Cx<'_>, problem: &Problem) {
+    let response = ui.add(
+        egui::Label::new(RichText::new(&problem.message).color(cx.palette.warn_text))
+            .wrap()
+            .selectable(true),
+    );
+    if !problem.causes.is_empty() {
+        response.on_hover_text(problem.causes.join("\n"));
+    }
+}

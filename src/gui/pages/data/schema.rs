@@ -1,0 +1,463 @@
+//! The schema under review: what is publicly known of each column, and where it comes from.
+
+use std::collections::HashMap;
+
+use eframe::egui::{self, Align, ComboBox, Key, Layout, RichText, TextEdit, Ui};
+use egui_extras::{Column as TableColumn, TableBuilder, TableRow};
+
+use crate::data::{Bound, Column, Kind, OpenReason, Provenance};
+use crate::engine::command::{ColumnEdit, Command, SchemaEdit};
+use crate::engine::snapshot::Dataset;
+use crate::gui::bars;
+use crate::gui::command::{Action, Page};
+use crate::gui::context::Cx;
+use crate::gui::format;
+use crate::gui::pages::data::cells;
+use crate::gui::theme::{SMALL, STEP};
+use crate::gui::widgets;
+
+/// The height of a column's row.
+const ROW: f32 = 34.0;
+
+/// Which text of which column is being typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Field {
+    Lower,
+    Upper,
+    Domain,
+    Rows,
+}
+
+/// Texts that are being typed and not yet taken over.
+#[derive(Default)]
+pub struct SchemaEditor {
+    generation: u64,
+    drafts: HashMap<(usize, Field), String>,
+}
+
+impl SchemaEditor {
+    /// Draws the schema.
+    pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
+        if self.generation != dataset.generation {
+            *self = Self {
+                generation: dataset.generation,
+                drafts: HashMap::new(),
+            };
+        }
+        header(ui, cx, dataset);
+        self.table_facts(ui, cx, dataset);
+        warnings(ui, cx, dataset);
+        widgets::rule(ui, cx.palette);
+        egui::ScrollArea::horizontal()
+            .id_salt("schema")
+            .auto_shrink(false)
+            .show(ui, |ui| {
+                self.columns(ui, cx, dataset);
+            });
+    }
+
+    fn table_facts(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
+        let t = cx.texts;
+        let schema = &dataset.schema;
+        ui.horizontal_wrapped(|ui| {
+            ui.label(cx.palette.caption(t.get("schema-unit")));
+            ui.label(bars::unit(cx, dataset))
+                .on_hover_text(t.get("schema-unit-tip"));
+            ui.add_space(STEP);
+            self.row_count(ui, cx, dataset);
+            ui.add_space(STEP);
+            let label = ui.label(cx.palette.caption(t.get("schema-label")));
+            let mut chosen = schema.label.clone();
+            let shown = chosen
+                .clone()
+                .unwrap_or_else(|| t.get("schema-label-none").to_owned());
+            let combo = ComboBox::from_id_salt("label")
+                .selected_text(shown)
+                .show_ui(ui, |ui| {
+                    ui.selectable_value(&mut chosen, None, t.get("schema-label-none"));
+                    let classes = schema
+                        .column
+                        .iter()
+                        .filter(|column| matches!(column.kind, Kind::Categorical | Kind::Boolean));
+                    for column in classes {
+                        ui.selectable_value(&mut chosen, Some(column.name.clone()), &column.name);
+                    }
+                });
+            combo
+                .response
+                .labelled_by(label.id)
+                .on_hover_text(t.get("schema-label-tip"));
+            if chosen != schema.label {
+                cx.send(Command::EditSchema(SchemaEdit::Label(chosen)));
+            }
+            ui.add_space(STEP);
+            let mut public = schema.public;
+            if ui
+                .checkbox(&mut public, t.get("schema-public"))
+                .on_hover_text(t.get("schema-public-tip"))
+                .changed()
+            {
+                cx.send(Command::EditSchema(SchemaEdit::Public(public)));
+            }
+        });
+    }
+
+    fn row_count(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
+        let t = cx.texts;
+        let label = ui.label(cx.palette.caption(t.get("schema-rows")));
+        let declared = dataset.schema.rows.map(|rows| rows.value);
+        let current = declared.map(format::count).unwrap_or_default();
+        let draft = self
+            .drafts
+            .entry((usize::MAX, Field::Rows))
+            .or_insert_with(|| current.clone());
+        let field = ui.add(
+            TextEdit::singleline(draft)
+                .desired_width(76.0)
+                .hint_text(t.get("schema-rows-private")),
+        );
+        let typed = draft.clone();
+        let done = field.lost_focus();
+        if !field.has_focus() && !done {
+            *draft = current;
+        }
+        field
+            .labelled_by(label.id)
+            .on_hover_text(t.get("schema-rows-tip"));
+        if done {
+            let wanted = format::parse(&typed)
+                .filter(|value| *value >= 1.0)
+                .map(|value| value.round() as u64);
+            if (wanted.is_some() || typed.trim().is_empty()) && wanted != declared {
+                cx.send(Command::EditSchema(SchemaEdit::Rows(wanted)));
+            }
+            self.drafts.remove(&(usize::MAX, Field::Rows));
+        }
+    }
+
+    fn columns(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
+        let t = cx.texts;
+        let height = ui.available_height();
+        let heads = [
+            "column-name",
+            "column-kind",
+            "column-values",
+            "column-scale",
+            "column-missing",
+            "column-source",
+        ];
+        TableBuilder::new(ui)
+            .id_salt(("schema", dataset.generation))
+            .auto_shrink(false)
+            .resizable(true)
+            .min_scrolled_height(height)
+            .max_scroll_height(height)
+            .cell_layout(Layout::left_to_right(Align::Center))
+            .column(TableColumn::initial(150.0).at_least(80.0).clip(true))
+            .column(TableColumn::initial(126.0).at_least(110.0))
+            .column(TableColumn::initial(290.0).at_least(220.0).clip(true))
+            .column(TableColumn::initial(104.0).at_least(96.0))
+            .column(TableColumn::initial(70.0).at_least(56.0))
+            .column(TableColumn::remainder().at_least(190.0))
+            .header(22.0, |mut header| {
+                for key in heads {
+                    header.col(|ui| {
+                        let tip = format!("{key}-tip");
+                        ui.label(cx.palette.caption(t.get(key)))
+                            .on_hover_text(t.get(&tip));
+                    });
+                }
+            })
+            .body(|body| {
+                body.rows(ROW, dataset.schema.column.len(), |mut row| {
+                    let at = row.index();
+                    self.column_row(&mut row, cx, dataset, at);
+                });
+            });
+    }
+
+    fn column_row(&mut self, row: &mut TableRow<'_, '_>, cx: &mut Cx<'_>, dataset: &Dataset, at: usize) {
+        let column = &dataset.schema.column[at];
+        row.col(|ui| {
+            let text = RichText::new(&column.name);
+            let text = if column.is_used() {
+                text
+            } else {
+                text.color(cx.palette.muted)
+            };
+            widgets::truncated(ui, text).on_hover_text(summary(cx, dataset, at));
+        });
+        row.col(|ui| cells::kind(ui, cx, column));
+        row.col(|ui| {
+            if column.kind.is_numeric() {
+                self.bounds(ui, cx, column, at);
+            } else if matches!(column.kind, Kind::Categorical | Kind::Boolean) {
+                self.domain(ui, cx, column, at);
+            } else {
+                widgets::truncated(ui, cx.palette.caption(cx.texts.get("column-dropped")));
+            }
+        });
+        row.col(|ui| cells::scale(ui, cx, column));
+        row.col(|ui| cells::missing(ui, cx, column));
+        row.col(|ui| cells::source(ui, cx, column));
+    }
+
+    fn bounds(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, column: &Column, at: usize) {
+        for (field, bound, key) in [
+            (Field::Lower, &column.lower, "bound-lower"),
+            (Field::Upper, &column.upper, "bound-upper"),
+        ] {
+            if field == Field::Upper {
+                ui.label(cx.palette.caption("–"));
+            }
+            let name = cx.texts.with(key, [("column", column.name.as_str().into())]);
+            let current = bound.as_ref().map(ToString::to_string).unwrap_or_default();
+            let draft = self.drafts.entry((at, field)).or_insert_with(|| current.clone());
+            let suggested = column.provenance == Some(Provenance::Suggested);
+            let color = if suggested {
+                cx.palette.warn_text
+            } else {
+                cx.palette.text
+            };
+            let wide = if column.kind == Kind::Datetime {
+                130.0
+            } else {
+                96.0
+            };
+            let response = ui.add(
+                TextEdit::singleline(draft)
+                    .desired_width(wide)
+                    .text_color(color)
+                    .hint_text(cx.texts.get("bound-hint")),
+            );
+            let typed = draft.trim().to_owned();
+            let done = response.lost_focus();
+            // Without a pending edit the field follows the schema.
+            if !response.has_focus() && !done {
+                draft.clone_from(&current);
+            }
+            let escaped = ui.input(|input| input.key_pressed(Key::Escape));
+            response.accessible_name(name);
+            if done {
+                self.drafts.remove(&(at, field));
+                if !escaped
+                    && typed != current
+                    && let Some(bound) = parse_bound(column.kind, &typed)
+                {
+                    let edit = if field == Field::Lower {
+                        ColumnEdit::Lower(bound)
+                    } else {
+                        ColumnEdit::Upper(bound)
+                    };
+                    cells::send(cx, column, edit);
+                }
+            }
+        }
+    }
+
+    fn domain(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, column: &Column, at: usize) {
+        let t = cx.texts;
+        let values = column.domain.as_deref().unwrap_or_default();
+        let line = if values.is_empty() {
+            t.get("domain-empty").to_owned()
+        } else {
+            t.with(
+                "domain-values",
+                [
+                    ("count", values.len().into()),
+                    ("values", values.join(", ").into()),
+                ],
+            )
+        };
+        let suggested = column.provenance == Some(Provenance::Suggested);
+        let color = if suggested {
+            cx.palette.warn_text
+        } else {
+            cx.palette.text
+        };
+        let width = ui.available_width() - 8.0;
+        let button = ui
+            .scope(|ui| {
+                ui.set_max_width(width);
+                ui.add(egui::Button::new(RichText::new(line).color(color)).truncate())
+            })
+            .inner
+            .accessible_name(t.with("domain-edit", [("column", column.name.as_str().into())]));
+        let mut apply = None;
+        let popup = egui::Popup::menu(&button)
+            .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside)
+            .show(|ui| {
+                ui.set_width(280.0);
+                ui.label(cx.palette.strong(&column.name));
+                ui.add(egui::Label::new(cx.palette.caption(t.get("domain-help"))).wrap());
+                let draft = self
+                    .drafts
+                    .entry((at, Field::Domain))
+                    .or_insert_with(|| values.join("\n"));
+                egui::ScrollArea::vertical().max_height(240.0).show(ui, |ui| {
+                    ui.add(
+                        TextEdit::multiline(draft)
+                            .desired_rows(8)
+                            .desired_width(f32::INFINITY),
+                    )
+                    .accessible_name(t.with("domain-edit", [("column", column.name.as_str().into())]));
+                });
+                if ui.button(t.get("domain-apply")).clicked() {
+                    apply = Some(lines(draft));
+                    ui.close();
+                }
+            });
+        if popup.is_none() {
+            self.drafts.remove(&(at, Field::Domain));
+        }
+        if let Some(wanted) = apply
+            && !wanted.is_empty()
+            && wanted != values
+        {
+            cells::send(cx, column, ColumnEdit::Domain(wanted));
+        }
+    }
+}
+
+/// One value a line; blank lines and repeats are left out.
+fn lines(text: &str) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if !values.iter().any(|value| value == line) {
+            values.push(line.to_owned());
+        }
+    }
+    values
+}
+
+fn parse_bound(kind: Kind, text: &str) -> Option<Bound> {
+    if text.is_empty() {
+        None
+    } else if kind.is_temporal() {
+        Some(Bound::from(text))
+    } else {
+        format::parse(text).map(Bound::from)
+    }
+}
+
+fn header(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
+    let t = cx.texts;
+    ui.horizontal(|ui| {
+        ui.label(cx.palette.strong(t.get("schema-title")));
+        let narrow = ui.available_width() < 560.0;
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if dataset.open.is_empty() && dataset.misfit.is_none() {
+                let go = ui.add(
+                    egui::Button::new(RichText::new(t.get("schema-continue")).color(cx.palette.on_accent))
+                        .fill(cx.palette.accent),
+                );
+                if go.on_hover_text(cx.tip(ui, Action::Go(Page::Train))).clicked() {
+                    cx.act(Action::Go(Page::Train));
+                }
+            } else if dataset.open.iter().any(|open| open.why == OpenReason::Suggested) {
+                cx.button(ui, Action::AcceptAll, None);
+            }
+            if dataset.schema_changed {
+                cx.button(ui, Action::SaveSchema, None);
+            }
+            if !narrow {
+                cx.button(ui, Action::OpenFile, None);
+                cx.button(ui, Action::CloseTable, None);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                state_line(ui, cx, dataset);
+            });
+        });
+    });
+}
+
+fn state_line(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
+    let t = cx.texts;
+    if dataset.open.is_empty() {
+        widgets::truncated(ui, cx.palette.caption(t.get("schema-reviewed")));
+        return;
+    }
+    let names: Vec<&str> = dataset.open.iter().map(|open| open.name.as_str()).collect();
+    let line = t.with(
+        "schema-open",
+        [("count", names.len().into()), ("names", names.join(", ").into())],
+    );
+    let lines: Vec<String> = dataset
+        .open
+        .iter()
+        .map(|open| format!("{}: {}", open.name, t.get(open_key(open.why))))
+        .collect();
+    widgets::truncated(ui, RichText::new(line).size(SMALL).color(cx.palette.warn_text))
+        .on_hover_text(lines.join("\n"));
+}
+
+fn open_key(why: OpenReason) -> &'static str {
+    match why {
+        OpenReason::Suggested => "open-suggested",
+        OpenReason::NoBounds => "open-no-bounds",
+        OpenReason::NoDomain => "open-no-domain",
+        OpenReason::NoProvenance => "open-no-provenance",
+    }
+}
+
+fn warnings(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
+    if dataset.warnings.is_empty() {
+        return;
+    }
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        for warning in dataset.warnings.iter().take(2) {
+            let text = RichText::new(&warning.message)
+                .size(SMALL)
+                .color(cx.palette.warn_text);
+            widgets::truncated(ui, text);
+        }
+        let more = dataset.warnings.len().saturating_sub(2);
+        if more > 0 {
+            let all: Vec<&str> = dataset
+                .warnings
+                .iter()
+                .map(|warning| warning.message.as_str())
+                .collect();
+            let text = cx.texts.with("schema-more-warnings", [("count", more.into())]);
+            ui.label(cx.palette.caption(text)).on_hover_text(all.join("\n"));
+        }
+    });
+}
+
+/// What the profile counted of a column; for the steward, so only on hover.
+fn summary(cx: &Cx<'_>, dataset: &Dataset, at: usize) -> String {
+    dataset.summaries.get(at).map_or_else(String::new, |summary| {
+        cx.texts.with(
+            "column-summary",
+            [
+                ("name", summary.name.as_str().into()),
+                ("present", format::count(summary.present).into()),
+                ("missing", format::count(summary.missing).into()),
+                ("distinct", format::count(summary.distinct).into()),
+            ],
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_read_by_the_columns_kind() {
+        assert_eq!(parse_bound(Kind::Integer, "1,000"), Some(Bound::Integer(1000)));
+        assert_eq!(parse_bound(Kind::Continuous, "0.5"), Some(Bound::Number(0.5)));
+        assert_eq!(
+            parse_bound(Kind::Date, "2019-03-31"),
+            Some(Bound::Text("2019-03-31".to_owned()))
+        );
+        assert_eq!(parse_bound(Kind::Integer, "many"), None);
+        assert_eq!(parse_bound(Kind::Integer, ""), None);
+    }
+
+    #[test]
+    fn a_domain_is_one_value_a_line() {
+        assert_eq!(lines(" yes\n\nno \nyes"), ["yes", "no"]);
+    }
+}

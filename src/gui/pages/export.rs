@@ -1,0 +1,441 @@
+//! Writing synthetic rows: how many, where to, and what goes with them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, TextEdit, Ui};
+
+use crate::data::{Kind, Provenance, Schema};
+use crate::engine::command::{Condition, ExportRequest, RunId};
+use crate::engine::event::Exported;
+use crate::engine::snapshot::{RunState, RunView};
+use crate::gui::bars;
+use crate::gui::command::{Action, Page};
+use crate::gui::context::{Cx, Intent};
+use crate::gui::format;
+use crate::gui::jobs;
+use crate::gui::pages::welcome::typed_path;
+use crate::gui::theme::{SMALL, STEP};
+use crate::gui::widgets;
+
+/// The most rows that the field takes.
+const MOST_ROWS: usize = 100_000_000;
+/// The widest that the page's columns get.
+const WIDTH: f32 = 980.0;
+/// Below this width the certificate stands under the form.
+const STACKED: f32 = 760.0;
+
+/// What the page remembers between frames.
+#[derive(Default)]
+pub struct ExportPage {
+    run: Option<RunId>,
+    rows: Option<usize>,
+    path: String,
+    condition: Option<Condition>,
+    /// The last export that was written.
+    done: Option<Box<Exported>>,
+    /// The last request, for the question about replacing a file.
+    asked: Option<ExportRequest>,
+}
+
+impl ExportPage {
+    /// Draws the page.
+    pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let finished: Vec<Arc<RunView>> = cx
+            .snapshot
+            .runs
+            .iter()
+            .filter(|run| matches!(run.state, RunState::Finished(_)))
+            .cloned()
+            .collect();
+        egui::Frame::new().inner_margin(12).show(ui, |ui| {
+            egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                let chosen = self.run.and_then(|id| finished.iter().find(|run| run.id == id));
+                let Some(run) = chosen.or(finished.last()).cloned() else {
+                    empty(ui, cx);
+                    return;
+                };
+                let room = ui.available_width();
+                let width = room.min(WIDTH);
+                if room < STACKED {
+                    widgets::card(ui, cx.palette, |ui| self.form(ui, cx, &finished, &run));
+                    widgets::card(ui, cx.palette, |ui| certificate(ui, cx, &run));
+                    self.written(ui, cx);
+                    return;
+                }
+                let half = (width - STEP) / 2.0;
+                ui.horizontal_top(|ui| {
+                    ui.vertical(|ui| {
+                        ui.set_width(half);
+                        widgets::card(ui, cx.palette, |ui| self.form(ui, cx, &finished, &run));
+                        self.written(ui, cx);
+                    });
+                    ui.vertical(|ui| {
+                        ui.set_width(half);
+                        widgets::card(ui, cx.palette, |ui| certificate(ui, cx, &run));
+                    });
+                });
+            });
+        });
+    }
+
+    fn form(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, finished: &[Arc<RunView>], run: &Arc<RunView>) {
+        let t = cx.texts;
+        ui.label(cx.palette.title(t.get("export-title")));
+        ui.add(egui::Label::new(cx.palette.caption(t.get("export-free"))).wrap());
+        ui.horizontal(|ui| {
+            let label = ui.label(t.get("export-run"));
+            let combo = ComboBox::from_id_salt("run")
+                .selected_text(format!("{} {}", run.id.0, jobs::run_title(cx, run)))
+                .width((ui.available_width() - 8.0).max(80.0))
+                .truncate()
+                .show_ui(ui, |ui| {
+                    for other in finished {
+                        let name = format!("{} {}", other.id.0, jobs::run_title(cx, other));
+                        if ui.selectable_label(other.id == run.id, name).clicked() {
+                            self.run = Some(other.id);
+                        }
+                    }
+                });
+            combo.response.labelled_by(label.id);
+        });
+        let mut rows = self.rows.unwrap_or_else(|| default_rows(cx));
+        ui.horizontal(|ui| {
+            let label = ui.label(t.get("export-rows"));
+            let field = DragValue::new(&mut rows)
+                .range(1..=MOST_ROWS)
+                .speed(100.0)
+                .custom_formatter(|value, _| format::count(value.max(0.0) as u64))
+                .custom_parser(format::parse);
+            let field = ui.add(field);
+            if field.changed() {
+                self.rows = Some(rows);
+            }
+            field
+                .labelled_by(label.id)
+                .on_hover_text(t.get("export-rows-tip"));
+        });
+        self.condition_row(ui, cx);
+        if self.path.is_empty() {
+            self.path = default_path(cx, run).display().to_string();
+        }
+        let label = ui.label(t.get("export-path"));
+        ui.horizontal(|ui| {
+            let choose = t.get("export-choose");
+            let room = (ui.available_width() - 110.0).max(120.0);
+            ui.add(TextEdit::singleline(&mut self.path).desired_width(room))
+                .labelled_by(label.id);
+            if ui
+                .button(choose)
+                .on_hover_text(t.get("export-choose-tip"))
+                .clicked()
+            {
+                cx.intents.push(Intent::ChooseTarget);
+            }
+        });
+        let path = typed_path(&self.path);
+        files(ui, cx, &path);
+        let blocked = Self::blocked(cx, &path);
+        ui.add_space(STEP / 2.0);
+        cx.accent_button(ui, Action::Export, blocked.as_deref());
+        if let Some(reason) = &blocked {
+            ui.add(egui::Label::new(RichText::new(reason).size(SMALL).color(cx.palette.warn_text)).wrap());
+        }
+        self.asked = blocked.is_none().then(|| ExportRequest {
+            run: run.id,
+            rows,
+            path,
+            overwrite: false,
+            condition: self.condition.clone(),
+        });
+    }
+
+    fn condition_row(&mut self, ui: &mut Ui, cx: &Cx<'_>) {
+        let t = cx.texts;
+        let Some(dataset) = &cx.snapshot.dataset else {
+            return;
+        };
+        let columns: Vec<_> = dataset
+            .schema
+            .column
+            .iter()
+            .filter(|column| column.kind == Kind::Categorical)
+            .collect();
+        if columns.is_empty() {
+            return;
+        }
+        ui.horizontal_wrapped(|ui| {
+            let label = ui.label(t.get("export-only"));
+            let shown = self
+                .condition
+                .as_ref()
+                .map_or(t.get("export-only-all"), |only| only.column.as_str());
+            let mut column = self.condition.as_ref().map(|only| only.column.clone());
+            let combo = ComboBox::from_id_salt("only-column")
+                .selected_text(shown)
+                .show_ui(ui, |ui| {
+                    ui.selectable_value(&mut column, None, t.get("export-only-all"));
+                    for candidate in &columns {
+                        ui.selectable_value(&mut column, Some(candidate.name.clone()), &candidate.name);
+                    }
+                });
+            combo
+                .response
+                .labelled_by(label.id)
+                .on_hover_text(t.get("export-only-tip"));
+            if column.as_ref() != self.condition.as_ref().map(|only| &only.column) {
+                self.condition = column.and_then(|name: String| {
+                    let first = dataset.schema.find(&name)?.domain.as_ref()?.first()?.clone();
+                    Some(Condition {
+                        column: name,
+                        value: first,
+                    })
+                });
+            }
+            if let Some(only) = &mut self.condition
+                && let Some(domain) = dataset
+                    .schema
+                    .find(&only.column)
+                    .and_then(|column| column.domain.as_ref())
+            {
+                let value = ComboBox::from_id_salt("only-value")
+                    .selected_text(&only.value)
+                    .show_ui(ui, |ui| {
+                        for value in domain {
+                            ui.selectable_value(&mut only.value, value.clone(), value);
+                        }
+                    });
+                value
+                    .response
+                    .accessible_name(t.with("export-only-value", [("column", only.column.as_str().into())]));
+            }
+        });
+    }
+
+    fn blocked(cx: &Cx<'_>, path: &Path) -> Option<String> {
+        let t = cx.texts;
+        if cx.snapshot.exporting.is_some() {
+            return Some(t.get("export-busy").to_owned());
+        }
+        if path.as_os_str().is_empty() {
+            return Some(t.get("path-empty").to_owned());
+        }
+        if !has_table_ending(path) {
+            return Some(t.get("export-ending").to_owned());
+        }
+        None
+    }
+
+    fn written(&self, ui: &mut Ui, cx: &Cx<'_>) {
+        let t = cx.texts;
+        let Some(done) = &self.done else { return };
+        widgets::card(ui, cx.palette, |ui| {
+            ui.horizontal(|ui| {
+                widgets::dot(ui, cx.palette.ok);
+                let title = t.with(
+                    "event-exported",
+                    [("rows", format::count(done.written.rows as u64).into())],
+                );
+                ui.label(cx.palette.strong(title));
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    ui.label(cx.palette.caption(format::bytes(done.written.bytes)));
+                });
+            });
+            for (key, path) in [
+                ("file-table", &done.table),
+                ("file-certificate", &done.certificate),
+                ("file-recipe", &done.recipe),
+                ("file-generator", &done.generator),
+            ] {
+                fact(ui, cx, t.get(key), &path.display().to_string());
+            }
+            fact(ui, cx, "SHA-256", &done.written.sha256);
+        });
+    }
+
+    /// The request as the form has it, if it can be carried out.
+    pub fn request(&self) -> Option<&ExportRequest> {
+        self.asked.as_ref()
+    }
+
+    /// Takes a path from a dialog.
+    pub fn set_path(&mut self, path: &Path) {
+        self.path = path.display().to_string();
+    }
+
+    /// The path as it stands in the form.
+    pub fn path(&self) -> PathBuf {
+        typed_path(&self.path)
+    }
+
+    /// Shows what was written.
+    pub fn finished(&mut self, exported: Box<Exported>) {
+        self.done = Some(exported);
+    }
+}
+
+fn default_rows(cx: &Cx<'_>) -> usize {
+    // The table's own count would be read off private rows; a declared one is public.
+    let declared = cx
+        .snapshot
+        .dataset
+        .as_ref()
+        .and_then(|dataset| dataset.schema.rows);
+    declared.map_or(10_000, |rows| {
+        usize::try_from(rows.value)
+            .unwrap_or(MOST_ROWS)
+            .clamp(1, MOST_ROWS)
+    })
+}
+
+/// Whether the file's ending names a format that tables are written in.
+fn has_table_ending(path: &Path) -> bool {
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .map(str::to_ascii_lowercase);
+    matches!(ending.as_deref(), Some("csv" | "parquet"))
+}
+
+/// Beside the data, or in the home folder for the tables that ship with the program.
+fn default_path(cx: &Cx<'_>, run: &RunView) -> PathBuf {
+    let folder = cx
+        .snapshot
+        .dataset
+        .as_ref()
+        .and_then(|dataset| dataset.path.as_ref())
+        .and_then(|path| path.parent().map(Path::to_path_buf))
+        .or_else(|| directories::UserDirs::new().map(|dirs| dirs.home_dir().to_path_buf()))
+        .unwrap_or_default();
+    let stem = run
+        .dataset
+        .rsplit_once('.')
+        .map_or(run.dataset.as_str(), |(stem, _)| stem);
+    folder.join(format!("{stem}-synthetic.csv"))
+}
+
+fn files(ui: &mut Ui, cx: &Cx<'_>, path: &Path) {
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return;
+    };
+    let text = cx.texts.with("export-files", [("name", name.into())]);
+    ui.add(egui::Label::new(cx.palette.caption(text)).wrap());
+}
+
+fn empty(ui: &mut Ui, cx: &mut Cx<'_>) {
+    let t = cx.texts;
+    widgets::card(ui, cx.palette, |ui| {
+        ui.set_min_height((ui.available_height() - 2.0).max(160.0));
+        ui.with_layout(Layout::top_down(Align::Center), |ui| {
+            ui.add_space((ui.available_height() * 0.3).min(200.0));
+            ui.label(cx.palette.title(t.get("export-empty-title")));
+            ui.add(egui::Label::new(t.get("export-empty")).wrap());
+            cx.button(ui, Action::Go(Page::Train), None);
+        });
+    });
+}
+
+fn fact(ui: &mut Ui, cx: &Cx<'_>, name: &str, value: &str) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.allocate_ui_with_layout(
+            egui::vec2(132.0, 18.0),
+            Layout::left_to_right(Align::Center),
+            |ui| {
+                ui.set_min_width(132.0);
+                widgets::truncated(ui, cx.palette.caption(name));
+            },
+        );
+        ui.add(egui::Label::new(value).truncate().selectable(true))
+            .on_hover_text(value);
+    });
+}
+
+/// What the certificate beside the export will say.
+fn certificate(ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
+    let t = cx.texts;
+    ui.label(cx.palette.title(t.get("certificate-title")));
+    ui.add(egui::Label::new(cx.palette.caption(t.get("certificate-lead"))).wrap());
+    let claim = run.target.filter(|_| run.seed.is_none());
+    let Some(target) = claim else {
+        let key = if run.seed.is_some() {
+            "seed-warning"
+        } else {
+            "run-no-claim"
+        };
+        ui.label(RichText::new(t.get(key)).color(cx.palette.warn_text));
+        return;
+    };
+    let summary = run.plan.as_deref();
+    let epsilon = summary.and_then(|plan| plan.epsilon).unwrap_or(target.epsilon);
+    let promise = t.with(
+        "budget-charge",
+        [
+            ("epsilon", format::epsilon(epsilon).into()),
+            ("delta", format::delta(target.delta).into()),
+        ],
+    );
+    fact(ui, cx, t.get("certificate-promise"), &promise);
+    if let Some(dataset) = &cx.snapshot.dataset {
+        fact(ui, cx, t.get("certificate-unit"), &bars::unit(cx, dataset));
+    }
+    fact(
+        ui,
+        cx,
+        t.get("certificate-relation"),
+        t.get(bars::relation_key(target.neighboring)),
+    );
+    if let Some(plan) = summary {
+        let sampling = t.with(
+            "certificate-sampling-value",
+            [
+                ("rate", format::percent(plan.sampling_rate).into()),
+                ("steps", format::count(plan.steps).into()),
+            ],
+        );
+        fact(ui, cx, t.get("certificate-sampling"), &sampling);
+    }
+    fact(
+        ui,
+        cx,
+        t.get("certificate-random"),
+        t.get("certificate-random-os"),
+    );
+    if let RunState::Finished(reason) = run.state {
+        fact(
+            ui,
+            cx,
+            t.get("certificate-end"),
+            crate::gui::messages::stop_reason(cx, reason),
+        );
+    }
+    if let Some(dataset) = &cx.snapshot.dataset {
+        widgets::rule(ui, cx.palette);
+        unprotected(ui, cx, &dataset.schema);
+    }
+}
+
+fn unprotected(ui: &mut Ui, cx: &Cx<'_>, schema: &Schema) {
+    let t = cx.texts;
+    ui.label(cx.palette.strong(t.get("certificate-unprotected")));
+    let accepted: Vec<&str> = schema
+        .column
+        .iter()
+        .filter(|column| column.is_used() && column.provenance == Some(Provenance::Accepted))
+        .map(|column| column.name.as_str())
+        .collect();
+    let mut lines = Vec::new();
+    if !accepted.is_empty() {
+        lines.push(t.with("certificate-accepted", [("names", accepted.join(", ").into())]));
+    }
+    if schema.rows.is_none() {
+        lines.push(t.get("certificate-rows").to_owned());
+    }
+    lines.push(t.get("certificate-looking").to_owned());
+    for line in lines {
+        ui.horizontal_top(|ui| {
+            widgets::dot(ui, cx.palette.warn);
+            ui.add(egui::Label::new(line).wrap());
+        });
+    }
+}

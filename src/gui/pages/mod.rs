@@ -1,0 +1,7 @@
+//! The pages of the window.
+
+pub mod data;
+pub mod export;
+pub mod privacy;
+pub mod train;
+pub mod welcome;

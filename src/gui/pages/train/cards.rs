@@ -1,0 +1,290 @@
+//! The cards of a live run.
+
+use eframe::egui::{self, Align, Layout, RichText, Ui, vec2};
+
+use crate::engine::event::Problem;
+use crate::engine::snapshot::{RunState, RunView, Series};
+use crate::gui::command::{Action, Page};
+use crate::gui::context::Cx;
+use crate::gui::format;
+use crate::gui::jobs;
+use crate::gui::pages::train::{histograms, sample};
+use crate::gui::plot::{self, Chart, Curve, Dash};
+use crate::gui::theme::STEP;
+use crate::gui::widgets;
+
+/// The least height of a plot's card.
+const LEAST: f32 = 204.0;
+/// The least height of the rows' card.
+const LEAST_ROWS: f32 = 150.0;
+/// Below this width the cards stand in one column.
+const TWO_COLUMNS: f32 = 640.0;
+/// What a card's frame and head take of its height.
+const HEAD: f32 = 48.0;
+
+/// The page before there is any run: what to do next.
+pub fn empty(ui: &mut Ui, cx: &mut Cx<'_>, blocked: Option<&str>) {
+    let t = cx.texts;
+    widgets::card(ui, cx.palette, |ui| {
+        ui.set_min_height((ui.available_height() - 2.0).max(160.0));
+        ui.with_layout(Layout::top_down(Align::Center), |ui| {
+            ui.add_space((ui.available_height() * 0.3).min(200.0));
+            ui.label(cx.palette.title(t.get("train-empty-title")));
+            ui.set_max_width(460.0);
+            ui.add(
+                egui::Label::new(t.get(if blocked.is_some() {
+                    "train-empty-blocked"
+                } else {
+                    "train-empty"
+                }))
+                .wrap(),
+            );
+            if blocked.is_some() {
+                cx.button(ui, Action::Go(Page::Data), None);
+            } else {
+                cx.button(ui, Action::Start, None);
+            }
+        });
+    });
+}
+
+/// Draws the inside of a card of this height.
+type Draw = fn(&mut Ui, &Cx<'_>, &RunView, f32);
+
+/// Draws all cards of a run.
+pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
+    banner(ui, cx, run);
+    let gap = STEP;
+    let size = ui.available_size();
+    let two = size.x >= TWO_COLUMNS;
+    let width = if two { (size.x - gap) / 2.0 } else { size.x };
+    let height = ((size.y - 2.0 * gap) * 0.31).clamp(LEAST, 320.0);
+    ui.spacing_mut().item_spacing = vec2(gap, gap);
+    let cards: [Draw; 4] = [loss, frechet, privacy, histogram];
+    let columns = if two { 2 } else { 1 };
+    for (row, pair) in cards.chunks(columns).enumerate() {
+        ui.horizontal_top(|ui| {
+            for (at, draw) in pair.iter().enumerate() {
+                ui.push_id(("card", row, at), |ui| {
+                    card(ui, cx, vec2(width, height), |ui| draw(ui, cx, run, height - HEAD));
+                });
+            }
+        });
+    }
+    let used = 2.0 * (height + gap) * if two { 1.0 } else { 2.0 };
+    let rest = (size.y - used).max(LEAST_ROWS);
+    card(ui, cx, vec2(size.x, rest), |ui| {
+        plot::head(
+            ui,
+            cx,
+            cx.texts.get("card-sample"),
+            false,
+            cx.texts.get("card-sample-caption"),
+        );
+        sample::show(ui, cx, &run.sample, run.id.0, rest - HEAD);
+    });
+}
+
+fn card(ui: &mut Ui, cx: &Cx<'_>, size: egui::Vec2, contents: impl FnOnce(&mut Ui)) {
+    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+        cx.palette.card().show(ui, |ui| {
+            let inner = size - vec2(26.0, 22.0);
+            ui.set_min_size(inner);
+            ui.set_max_size(inner);
+            ui.spacing_mut().item_spacing = vec2(STEP, 4.0);
+            contents(ui);
+        });
+    });
+}
+
+/// What a person must know of the run's state, above its cards.
+fn banner(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
+    let t = cx.texts;
+    match &run.state {
+        RunState::Failed(problem) => failed(ui, cx, problem),
+        RunState::Finished(_) => {
+            widgets::card(ui, cx.palette, |ui| {
+                ui.horizontal_wrapped(|ui| {
+                    widgets::dot(ui, cx.palette.ok);
+                    ui.label(cx.palette.strong(jobs::run_state(cx, run)));
+                    let line = t.with(
+                        "finished-line",
+                        [
+                            ("steps", format::count(run.step).into()),
+                            ("time", format::duration(run.seconds).into()),
+                        ],
+                    );
+                    ui.label(cx.palette.caption(line));
+                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                        cx.button(ui, Action::Go(Page::Export), None);
+                    });
+                });
+            });
+        }
+        _ => {}
+    }
+    if run.seed.is_some() {
+        ui.label(RichText::new(t.get("seed-warning")).color(cx.palette.warn_text));
+    } else if run.target.is_none() {
+        ui.label(RichText::new(t.get("run-no-claim")).color(cx.palette.warn_text));
+    }
+}
+
+fn failed(ui: &mut Ui, cx: &Cx<'_>, problem: &Problem) {
+    widgets::card(ui, cx.palette, |ui| {
+        ui.label(cx.palette.strong(cx.texts.get("problem-train")));
+        jobs::problem(ui, cx, problem);
+    });
+}
+
+/// Says what an empty plot waits for; true if the plot is empty.
+fn waits(ui: &mut Ui, cx: &Cx<'_>, series: &Series, key: &str) -> bool {
+    let empty = series.raw.is_empty() && series.smooth.is_empty();
+    if empty {
+        ui.label(cx.palette.caption(cx.texts.get(key)));
+    }
+    empty
+}
+
+fn smooth(series: &Series) -> &[[f64; 2]] {
+    if series.smooth.is_empty() {
+        &series.raw
+    } else {
+        &series.smooth
+    }
+}
+
+fn three(value: f64) -> String {
+    format::significant(value, 3)
+}
+
+fn loss(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
+    let t = cx.texts;
+    plot::head(ui, cx, t.get("card-loss"), true, t.get("card-loss-caption"));
+    let (critic, generator) = (run.critic_loss.for_steward(), &run.generator_loss);
+    if waits(ui, cx, critic, "card-waits-step") {
+        return;
+    }
+    ui.set_max_height(height);
+    let p = cx.palette;
+    Chart {
+        id: ("loss", run.id.0),
+        name: t.get("card-loss"),
+        x_unit: t.get("axis-step"),
+        x_end: run.steps as f64,
+        include: &[],
+        limit: None,
+        curves: vec![
+            Curve {
+                name: t.get("curve-critic"),
+                color: p.accent,
+                text: p.accent,
+                raw: &critic.raw,
+                line: smooth(critic),
+                dash: Dash::Solid,
+            },
+            Curve {
+                name: t.get("curve-generator"),
+                color: p.second,
+                text: p.second_text,
+                raw: &generator.raw,
+                line: smooth(generator),
+                dash: Dash::SolidDiamond,
+            },
+        ],
+        write: three,
+    }
+    .show(ui, cx);
+}
+
+fn frechet(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
+    let t = cx.texts;
+    let samples = format::count(run.frechet_samples as u64);
+    let caption = t.with("card-frechet-caption", [("samples", samples.into())]);
+    let caption = if run.frechet_samples == 0 {
+        String::new()
+    } else {
+        caption
+    };
+    plot::head(ui, cx, t.get("card-frechet"), true, &caption);
+    let series = run.frechet.for_steward();
+    if waits(ui, cx, series, "card-waits-frechet") {
+        return;
+    }
+    ui.set_max_height(height);
+    let p = cx.palette;
+    Chart {
+        id: ("frechet", run.id.0),
+        name: t.get("card-frechet"),
+        x_unit: t.get("axis-step"),
+        x_end: run.steps as f64,
+        include: &[0.0],
+        limit: None,
+        curves: vec![Curve {
+            name: t.get("curve-distance"),
+            color: p.second,
+            text: p.second_text,
+            raw: &[],
+            line: &series.raw,
+            dash: Dash::Solid,
+        }],
+        write: three,
+    }
+    .show(ui, cx);
+}
+
+fn privacy(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
+    let t = cx.texts;
+    let Some(target) = run.target else {
+        plot::head(ui, cx, t.get("card-privacy"), false, "");
+        ui.label(cx.palette.caption(t.get("run-no-claim")));
+        return;
+    };
+    let caption = t.with(
+        "card-privacy-caption",
+        [("delta", format::delta(target.delta).into())],
+    );
+    plot::head(ui, cx, t.get("card-privacy"), false, &caption);
+    if waits(ui, cx, &run.epsilon, "card-waits-step") {
+        return;
+    }
+    ui.set_max_height(height);
+    let p = cx.palette;
+    let limit = t.with(
+        "limit-budget",
+        [("epsilon", format::significant(target.epsilon, 3).into())],
+    );
+    Chart {
+        id: ("privacy", run.id.0),
+        name: t.get("card-privacy"),
+        x_unit: t.get("axis-step"),
+        x_end: run.steps as f64,
+        include: &[0.0],
+        limit: Some((target.epsilon, &limit, p.warn)),
+        curves: vec![
+            Curve {
+                name: "ε",
+                color: p.accent,
+                text: p.accent,
+                raw: &[],
+                line: &run.epsilon.raw,
+                dash: Dash::Solid,
+            },
+            Curve {
+                name: "",
+                color: p.accent,
+                text: p.accent,
+                raw: &[],
+                line: &run.epsilon_projected.raw,
+                dash: Dash::Dashed,
+            },
+        ],
+        write: three,
+    }
+    .show(ui, cx);
+}
+
+fn histogram(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
+    histograms::head(ui, cx);
+    histograms::show(ui, cx, run.histograms.for_steward(), height);
+}

@@ -1,0 +1,158 @@
+//! What a run will cost, in plain words, and the button that starts it.
+
+use eframe::egui::{self, RichText, Ui};
+
+use crate::engine::snapshot::PlanPreview;
+use crate::gui::bars::relation_key;
+use crate::gui::command::Action;
+use crate::gui::context::Cx;
+use crate::gui::format;
+use crate::gui::jobs;
+use crate::gui::pages::train::TrainPage;
+use crate::gui::theme::{SMALL, STEP};
+use crate::gui::widgets;
+use crate::num::logspace::{normal_cdf, normal_quantile};
+use crate::privacy::gaussian_sigma;
+use crate::train::PlanSummary;
+
+/// The false-alarm rate of the sentence about attackers.
+const FALSE_ALARMS: f64 = 0.01;
+
+/// The most that an attacker finds at a rate of false alarms, known ε and δ only: the worst case of all
+/// mechanisms that keep that promise.
+fn worst_case_rate(epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
+    let one = epsilon.exp() * false_alarms + delta;
+    let other = 1.0 - (-epsilon).exp() * (1.0 - delta - false_alarms);
+    one.min(other).clamp(0.0, 1.0)
+}
+
+/// What an attacker finds at a rate of false alarms behind one Gaussian mechanism that just keeps the promise.
+pub fn gaussian_rate(epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
+    let worst = worst_case_rate(epsilon, delta, false_alarms);
+    match gaussian_sigma(epsilon, delta, 1.0) {
+        Ok(sigma) => normal_cdf(normal_quantile(false_alarms) + 1.0 / sigma).min(worst),
+        Err(_) => worst,
+    }
+}
+
+/// Draws the section.
+pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, page: &TrainPage, plan: Option<&PlanPreview>) {
+    widgets::rule(ui, cx.palette);
+    ui.label(cx.palette.strong(cx.texts.get("cost-title")));
+    ui.spacing_mut().item_spacing.y = 6.0;
+    match plan.map(|plan| &plan.outcome) {
+        Some(Ok(summary)) => summary_lines(ui, cx, page, summary),
+        Some(Err(problem)) => jobs::problem(ui, cx, problem),
+        None if cx
+            .snapshot
+            .dataset
+            .as_ref()
+            .is_some_and(|dataset| dataset.open.is_empty()) =>
+        {
+            caption(ui, cx, cx.texts.get("cost-working"));
+        }
+        None => caption(ui, cx, cx.texts.get("cost-unknown")),
+    }
+    ui.add_space(STEP);
+    let blocked = page.blocked(cx);
+    ui.horizontal_wrapped(|ui| {
+        cx.accent_button(ui, Action::Start, blocked.as_deref());
+    });
+    if let Some(reason) = blocked {
+        ui.add(egui::Label::new(RichText::new(reason).size(SMALL).color(cx.palette.warn_text)).wrap());
+    }
+}
+
+fn caption(ui: &mut Ui, cx: &Cx<'_>, text: &str) {
+    ui.add(egui::Label::new(cx.palette.caption(text)).wrap());
+}
+
+fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSummary) {
+    let t = cx.texts;
+    let Some(target) = page.request.target else {
+        caption(ui, cx, t.get("cost-no-claim"));
+        return;
+    };
+    let (epsilon, delta) = (
+        summary.epsilon.unwrap_or(target.epsilon),
+        summary.delta.unwrap_or(target.delta),
+    );
+    let unit = cx
+        .snapshot
+        .dataset
+        .as_ref()
+        .map(|dataset| crate::gui::bars::unit(cx, dataset))
+        .unwrap_or_default();
+    let promise = t.with(
+        "cost-promise",
+        [
+            ("epsilon", format::epsilon(epsilon).into()),
+            ("delta", format::delta(delta).into()),
+            ("unit", unit.into()),
+            ("relation", t.get(relation_key(target.neighboring)).into()),
+        ],
+    );
+    caption(ui, cx, &promise);
+    let worst = worst_case_rate(epsilon, delta, FALSE_ALARMS);
+    let gaussian = page.gaussian_rate(epsilon, delta, FALSE_ALARMS);
+    let odds = t.with(
+        "cost-odds",
+        [
+            ("gaussian", format!("{:.0}", (gaussian * 100.0).ceil()).into()),
+            ("worst", format!("{:.0}", (worst * 100.0).ceil()).into()),
+        ],
+    );
+    caption(ui, cx, &odds);
+    caption(ui, cx, &noise_line(cx, summary));
+    if let Some(marginals) = summary.marginal_deviation {
+        let text = t.with(
+            "cost-marginals",
+            [("rows", format::significant(marginals, 3).into())],
+        );
+        caption(ui, cx, &text);
+    }
+    for warning in &summary.warnings {
+        ui.add(egui::Label::new(RichText::new(warning).size(SMALL).color(cx.palette.warn_text)).wrap());
+    }
+}
+
+fn noise_line(cx: &Cx<'_>, summary: &PlanSummary) -> String {
+    let first = summary
+        .noise
+        .first()
+        .map_or(0.0, |stretch| stretch.noise_multiplier);
+    let last = summary
+        .noise
+        .last()
+        .map_or(first, |stretch| stretch.noise_multiplier);
+    let noise = if (first - last).abs() < 1e-9 {
+        format::significant(first, 3)
+    } else {
+        format!(
+            "{} → {}",
+            format::significant(first, 3),
+            format::significant(last, 3)
+        )
+    };
+    cx.texts.with(
+        "cost-noise",
+        [
+            ("noise", noise.into()),
+            ("steps", format::count(summary.steps).into()),
+            ("rate", format::percent(summary.sampling_rate).into()),
+        ],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_case_matches_the_published_readings() {
+        assert!((worst_case_rate(1.0, 0.0, 0.01) - 0.0272).abs() < 1e-4);
+        assert!((worst_case_rate(8.0, 1e-5, 0.01) - 0.9997).abs() < 1e-4);
+        assert!((gaussian_rate(1.0, 1e-5, 0.01) - 0.0198).abs() < 2e-4);
+        assert!((gaussian_rate(8.0, 1e-5, 0.01) - 0.2545).abs() < 1e-3);
+    }
+}

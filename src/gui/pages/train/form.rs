@@ -1,0 +1,424 @@
+//! The plan's form, made from the settings' own descriptions.
+
+use eframe::egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
+
+use crate::engine::command::{Method, PrivacyTarget, RunRequest};
+use crate::gui::bars::relation_key;
+use crate::gui::context::Cx;
+use crate::gui::format;
+use crate::gui::theme::{SMALL, STEP};
+use crate::gui::widgets::{self, NumberRow, Slider};
+use crate::privacy::Neighboring;
+use crate::train::TrainSettings;
+use crate::train::describe::{SETTINGS, SettingDescription, SettingGroup, SettingRange, SettingValue};
+
+/// Round stops of ε.
+const EPSILONS: [f64; 9] = [0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0];
+/// Round stops of δ.
+const DELTAS: [f64; 7] = [1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3];
+/// The groups, in the order of the form.
+const GROUPS: [(SettingGroup, &str); 5] = [
+    (SettingGroup::Privacy, "group-privacy"),
+    (SettingGroup::Marginals, "group-marginals"),
+    (SettingGroup::Encoding, "group-encoding"),
+    (SettingGroup::Critic, "group-critic"),
+    (SettingGroup::Generator, "group-generator"),
+];
+
+/// What the form remembers between frames.
+#[derive(Default)]
+pub struct Form {
+    all: bool,
+    widths: std::collections::HashMap<&'static str, String>,
+}
+
+impl Form {
+    /// Draws the form and changes the request. `settings` are those in force, `recommended` what reset returns
+    /// to.
+    pub fn show(
+        &mut self,
+        ui: &mut Ui,
+        cx: &Cx<'_>,
+        request: &mut RunRequest,
+        target: &mut PrivacyTarget,
+        settings: &TrainSettings,
+        recommended: &TrainSettings,
+    ) {
+        heading(ui, cx, request);
+        method(ui, cx, request, target);
+        if let Some(promise) = &mut request.target {
+            self::promise(ui, cx, promise);
+            *target = *promise;
+        }
+        let mut edited = settings.clone();
+        for description in SETTINGS.iter().filter(|description| !description.advanced) {
+            if applies(description, request.method, &edited) {
+                self.setting(ui, cx, description, &mut edited, recommended);
+            }
+        }
+        self.all_settings(ui, cx, request, &mut edited, recommended);
+        if edited != *settings {
+            request.settings = Some(edited);
+        }
+    }
+
+    fn all_settings(
+        &mut self,
+        ui: &mut Ui,
+        cx: &Cx<'_>,
+        request: &mut RunRequest,
+        edited: &mut TrainSettings,
+        recommended: &TrainSettings,
+    ) {
+        let label = cx.texts.get(if self.all {
+            "settings-fewer"
+        } else {
+            "settings-all"
+        });
+        if widgets::quiet_button(ui, cx.palette, label).clicked() {
+            self.all = !self.all;
+        }
+        if !self.all {
+            return;
+        }
+        for (group, key) in GROUPS {
+            let members: Vec<_> = SETTINGS
+                .iter()
+                .filter(|description| description.group == group && description.advanced)
+                .filter(|description| applies(description, request.method, edited))
+                .collect();
+            if members.is_empty() {
+                continue;
+            }
+            ui.add_space(STEP);
+            ui.label(cx.palette.strong(cx.texts.get(key)));
+            for description in members {
+                self.setting(ui, cx, description, edited, recommended);
+            }
+        }
+        seed(ui, cx, request);
+    }
+
+    fn setting(
+        &mut self,
+        ui: &mut Ui,
+        cx: &Cx<'_>,
+        description: &'static SettingDescription,
+        settings: &mut TrainSettings,
+        recommended: &TrainSettings,
+    ) {
+        let (name_key, help_key) = (
+            format!("setting-{}", description.key),
+            format!("setting-{}-help", description.key),
+        );
+        let (name, help) = (cx.texts.get(&name_key), cx.texts.get(&help_key));
+        ui.push_id(description.key, |ui| {
+            let value = description.get(settings);
+            let changed = match (value, description.range) {
+                (SettingValue::Integer(value), SettingRange::Integer { min, max }) => {
+                    let mut number = value as f64;
+                    let log = max / min.max(1) > 100;
+                    let slider = Slider {
+                        name,
+                        range: (min as f64, max as f64),
+                        logarithmic: log,
+                        integer: true,
+                        stops: &[],
+                    };
+                    let default = number_of(&description.get(recommended));
+                    let row = NumberRow {
+                        name,
+                        help,
+                        unit: unit(cx, description),
+                        slider,
+                        default,
+                        write: whole,
+                    };
+                    row.show(ui, cx, &mut number)
+                        .then(|| SettingValue::Integer(number.clamp(min as f64, max as f64) as u64))
+                }
+                (SettingValue::Real(value), SettingRange::Real { min, max, log }) => {
+                    let mut number = value;
+                    let slider = Slider {
+                        name,
+                        range: (min, max),
+                        logarithmic: log,
+                        integer: false,
+                        stops: &[],
+                    };
+                    let default = number_of(&description.get(recommended));
+                    let row = NumberRow {
+                        name,
+                        help,
+                        unit: unit(cx, description),
+                        slider,
+                        default,
+                        write: short,
+                    };
+                    row.show(ui, cx, &mut number)
+                        .then(|| SettingValue::Real(number.clamp(min, max)))
+                }
+                (SettingValue::Switch(mut on), _) => ui
+                    .checkbox(&mut on, name)
+                    .on_hover_text(help)
+                    .changed()
+                    .then_some(SettingValue::Switch(on)),
+                (SettingValue::Choice(chosen), SettingRange::Choice(names)) => {
+                    choice(ui, cx, name, help, chosen, names).map(SettingValue::Choice)
+                }
+                (SettingValue::Widths(widths), _) => self
+                    .layers(ui, name, help, description.key, &widths)
+                    .map(SettingValue::Widths),
+                _ => None,
+            };
+            if let Some(value) = changed {
+                // A value outside the range stays out of the settings; the field shows the old one again.
+                let _ = description.set(settings, value);
+            }
+        });
+        ui.add_space(2.0);
+    }
+
+    /// Layer widths, typed as numbers with commas between them.
+    fn layers(
+        &mut self,
+        ui: &mut Ui,
+        name: &str,
+        help: &str,
+        key: &'static str,
+        widths: &[usize],
+    ) -> Option<Vec<usize>> {
+        let written = widths
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
+        ui.horizontal(|ui| {
+            let label = ui.label(name).on_hover_text(help);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let draft = self.widths.entry(key).or_insert_with(|| written.clone());
+                let field = ui.add(TextEdit::singleline(draft).desired_width(96.0));
+                let done = field.lost_focus();
+                let focused = field.has_focus();
+                field.labelled_by(label.id).on_hover_text(help);
+                if done {
+                    let typed: Result<Vec<usize>, _> = draft
+                        .split([',', ' '])
+                        .filter(|part| !part.is_empty())
+                        .map(str::parse)
+                        .collect();
+                    self.widths.remove(key);
+                    return typed.ok().filter(|typed| typed != widths);
+                }
+                if !focused {
+                    draft.clone_from(&written);
+                }
+                None
+            })
+            .inner
+        })
+        .inner
+    }
+}
+
+/// Whether a setting matters for the method and the other settings.
+fn applies(description: &SettingDescription, method: Method, settings: &TrainSettings) -> bool {
+    match description.key {
+        "schedule-ratio" => settings.schedule != crate::train::ScheduleKind::Constant,
+        "marginal-share" | "marginal-weight" if !settings.marginals => false,
+        "fine-share" if !settings.fine_decode => false,
+        "clip-norm" | "schedule" | "marginal-share" | "fine-share" => method.is_private(),
+        _ => true,
+    }
+}
+
+fn number_of(value: &SettingValue) -> f64 {
+    match value {
+        SettingValue::Integer(value) => *value as f64,
+        SettingValue::Real(value) => *value,
+        _ => f64::NAN,
+    }
+}
+
+fn whole(value: f64) -> String {
+    format::count(value.max(0.0).round() as u64)
+}
+
+fn short(value: f64) -> String {
+    format::significant(value, 4)
+}
+
+fn unit<'a>(cx: &Cx<'a>, description: &SettingDescription) -> &'a str {
+    match description.unit {
+        "steps" => cx.texts.get("unit-steps"),
+        "rows" => cx.texts.get("unit-rows"),
+        "times" => cx.texts.get("unit-times"),
+        "of ρ" => cx.texts.get("unit-of-rho"),
+        "bins" => cx.texts.get("unit-bins"),
+        "numbers" => cx.texts.get("unit-numbers"),
+        _ => "",
+    }
+}
+
+fn heading(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
+    let t = cx.texts;
+    ui.horizontal(|ui| {
+        ui.label(cx.palette.title(t.get("plan-title")));
+        if request.settings.is_some() {
+            let back = widgets::quiet_button(ui, cx.palette, t.get("plan-recommended-back"));
+            if back.on_hover_text(t.get("plan-recommended-back-tip")).clicked() {
+                request.settings = None;
+            }
+        } else {
+            widgets::truncated(ui, cx.palette.caption(t.get("plan-recommended")));
+        }
+    });
+}
+
+fn method(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest, target: &PrivacyTarget) {
+    let t = cx.texts;
+    let methods = [
+        (Method::Dpgan, "method-dpgan-choice"),
+        (Method::Gan, "method-gan-choice"),
+    ];
+    let names: Vec<&str> = methods.iter().map(|(_, key)| t.get(key)).collect();
+    let chosen = methods
+        .iter()
+        .position(|(method, _)| *method == request.method)
+        .unwrap_or(0);
+    if let Some(at) = pick(ui, t.get("method-name"), t.get("method-tip"), chosen, &names) {
+        request.method = methods[at].0;
+        request.target = request.method.is_private().then_some(*target);
+    }
+}
+
+fn promise(ui: &mut Ui, cx: &Cx<'_>, promise: &mut PrivacyTarget) {
+    let t = cx.texts;
+    let defaults = PrivacyTarget::default();
+    let row = |name, help, slider, default, write| NumberRow {
+        name,
+        help,
+        unit: "",
+        slider,
+        default,
+        write,
+    };
+    let (name, help) = (t.get("epsilon-name"), t.get("epsilon-help"));
+    let slider = Slider {
+        name,
+        range: (0.05, 20.0),
+        logarithmic: true,
+        integer: false,
+        stops: &EPSILONS,
+    };
+    ui.push_id("epsilon", |ui| {
+        row(name, help, slider, defaults.epsilon, format::epsilon).show(ui, cx, &mut promise.epsilon);
+    });
+    let (name, help) = (t.get("delta-name"), t.get("delta-help"));
+    let slider = Slider {
+        name,
+        range: (1e-9, 1e-3),
+        logarithmic: true,
+        integer: false,
+        stops: &DELTAS,
+    };
+    ui.push_id("delta", |ui| {
+        row(name, help, slider, defaults.delta, format::delta).show(ui, cx, &mut promise.delta);
+    });
+    let relations = [Neighboring::AddRemoveOne, Neighboring::ReplaceOne];
+    let names: Vec<&str> = relations
+        .iter()
+        .map(|relation| t.get(relation_key(*relation)))
+        .collect();
+    let chosen = relations
+        .iter()
+        .position(|relation| *relation == promise.neighboring)
+        .unwrap_or(0);
+    if let Some(at) = pick(ui, t.get("relation-name"), t.get("relation-tip"), chosen, &names) {
+        promise.neighboring = relations[at];
+    }
+}
+
+/// A labelled combo box across the form; the index of a new choice.
+fn pick(ui: &mut Ui, name: &str, tip: &str, chosen: usize, names: &[&str]) -> Option<usize> {
+    let mut picked = chosen;
+    ui.horizontal(|ui| {
+        let label = ui.label(name).on_hover_text(tip);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let room = (ui.available_width() - 8.0).clamp(60.0, 170.0);
+            let combo = ComboBox::from_id_salt(name)
+                .selected_text(names.get(chosen).copied().unwrap_or_default())
+                .width(room)
+                .truncate()
+                .show_ui(ui, |ui| {
+                    for (at, name) in names.iter().enumerate() {
+                        ui.selectable_value(&mut picked, at, *name);
+                    }
+                });
+            combo.response.labelled_by(label.id).on_hover_text(tip);
+        });
+    });
+    (picked != chosen).then_some(picked)
+}
+
+fn choice(
+    ui: &mut Ui,
+    cx: &Cx<'_>,
+    name: &str,
+    help: &str,
+    chosen: &'static str,
+    names: &'static [&'static str],
+) -> Option<&'static str> {
+    let keys: Vec<String> = names.iter().map(|name| format!("choice-{name}")).collect();
+    let shown: Vec<&str> = keys.iter().map(|key| cx.texts.get(key)).collect();
+    let at = names.iter().position(|name| *name == chosen).unwrap_or(0);
+    pick(ui, name, help, at, &shown).map(|at| names[at])
+}
+
+fn seed(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
+    let t = cx.texts;
+    ui.add_space(STEP);
+    ui.label(cx.palette.strong(t.get("group-teaching")));
+    let mut fixed = request.seed.is_some();
+    if ui
+        .checkbox(&mut fixed, t.get("seed-fixed"))
+        .on_hover_text(t.get("seed-tip"))
+        .changed()
+    {
+        request.seed = fixed.then_some(1);
+    }
+    if let Some(seed) = &mut request.seed {
+        ui.horizontal(|ui| {
+            let label = ui.label(t.get("seed-name"));
+            ui.add(egui::DragValue::new(seed)).labelled_by(label.id);
+        });
+        let text = RichText::new(t.get("seed-warning"))
+            .size(SMALL)
+            .color(cx.palette.warn_text);
+        ui.add(egui::Label::new(text).wrap());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::settings::Language;
+    use crate::gui::i18n::Texts;
+
+    #[test]
+    fn every_setting_and_choice_has_its_texts_in_both_languages() {
+        for language in [Language::English, Language::Chinese] {
+            let texts = Texts::new(language);
+            for description in &SETTINGS {
+                let key = format!("setting-{}", description.key);
+                assert!(texts.has(&key), "{key}");
+                assert!(texts.has(&format!("{key}-help")), "{key}-help");
+                if let SettingRange::Choice(names) = description.range {
+                    for name in names {
+                        assert!(texts.has(&format!("choice-{name}")), "choice-{name}");
+                    }
+                }
+            }
+        }
+    }
+}

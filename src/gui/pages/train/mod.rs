@@ -1,0 +1,236 @@
+//! The plan on the left, the live run on the right.
+
+mod cards;
+mod cost;
+mod form;
+mod histograms;
+mod sample;
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use eframe::egui::{self, Ui};
+
+use crate::data::Schema;
+use crate::engine::command::{Command, PrivacyTarget, RunId, RunRequest};
+use crate::engine::snapshot::{PlanPreview, RunView};
+use crate::gui::context::Cx;
+use crate::gui::jobs;
+use crate::gui::theme::STEP;
+use crate::train::TrainSettings;
+
+/// The width of the form.
+const FORM: f32 = 292.0;
+/// Below this width the form stands above the cards.
+const STACKED: f32 = 700.0;
+
+/// What the page remembers between frames.
+pub struct TrainPage {
+    /// The run as the form has it.
+    pub request: RunRequest,
+    /// The promise to return to when a method without one is left.
+    target: PrivacyTarget,
+    /// The settings that the engine recommended last; the form's reset returns to them.
+    recommended: TrainSettings,
+    asked: Option<(RunRequest, Arc<Schema>)>,
+    focus: Option<RunId>,
+    odds: Cell<Option<([u64; 3], f64)>>,
+    form: form::Form,
+}
+
+impl Default for TrainPage {
+    fn default() -> Self {
+        Self {
+            request: RunRequest::default(),
+            target: PrivacyTarget::default(),
+            recommended: TrainSettings::default(),
+            asked: None,
+            focus: None,
+            odds: Cell::new(None),
+            form: form::Form::default(),
+        }
+    }
+}
+
+impl TrainPage {
+    /// Draws the page; there is an open table or a run.
+    pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        self.request.device = cx.settings.device;
+        self.ask_for_plan(cx);
+        if ui.available_width() < STACKED {
+            egui::ScrollArea::vertical()
+                .id_salt("train")
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    cx.palette.card().show(ui, |ui| {
+                        ui.set_width(ui.available_width());
+                        self.form_contents(ui, cx);
+                    });
+                    ui.add_space(STEP);
+                    self.cards(ui, cx);
+                });
+            return;
+        }
+        let frame = egui::Frame::new()
+            .fill(cx.palette.panel)
+            .inner_margin(egui::Margin {
+                left: 14,
+                right: 6,
+                top: 12,
+                bottom: 12,
+            });
+        egui::Panel::left("plan")
+            .resizable(true)
+            .default_size(FORM)
+            .size_range(248.0..=440.0)
+            .frame(frame)
+            .show(ui, |ui| {
+                egui::ScrollArea::vertical()
+                    .id_salt("form")
+                    .auto_shrink(false)
+                    .show(ui, |ui| {
+                        ui.set_width(ui.available_width() - 8.0);
+                        self.form_contents(ui, cx);
+                    });
+            });
+        egui::CentralPanel::no_frame().show(ui, |ui| {
+            egui::Frame::new().inner_margin(12).show(ui, |ui| {
+                egui::ScrollArea::vertical()
+                    .id_salt("cards")
+                    .auto_shrink(false)
+                    .show(ui, |ui| {
+                        self.cards(ui, cx);
+                    });
+            });
+        });
+    }
+
+    /// The answer to what the form asks, once it is there.
+    fn answer<'a>(&self, cx: &Cx<'a>) -> Option<&'a Arc<PlanPreview>> {
+        cx.snapshot
+            .plan
+            .as_ref()
+            .filter(|plan| plan.request == self.request)
+    }
+
+    /// Asks the engine what the form's run would be, whenever the form or the schema has changed.
+    fn ask_for_plan(&mut self, cx: &mut Cx<'_>) {
+        let snapshot = cx.snapshot;
+        if let Some(plan) = &snapshot.plan
+            && plan.request.settings.is_none()
+            && let Ok(summary) = &plan.outcome
+        {
+            self.recommended.clone_from(&summary.settings);
+        }
+        let Some(dataset) = &snapshot.dataset else {
+            self.asked = None;
+            return;
+        };
+        if !dataset.open.is_empty() || dataset.misfit.is_some() {
+            self.asked = None;
+            return;
+        }
+        let known = self.asked.as_ref().is_some_and(|(request, schema)| {
+            *request == self.request && Arc::ptr_eq(schema, &dataset.schema)
+        });
+        if !known {
+            self.asked = Some((self.request.clone(), Arc::clone(&dataset.schema)));
+            cx.send(Command::PreviewPlan(Box::new(self.request.clone())));
+        }
+    }
+
+    /// Why the run cannot be started, if it cannot.
+    pub fn blocked(&self, cx: &Cx<'_>) -> Option<String> {
+        let t = cx.texts;
+        if let Some(problem) = &cx.snapshot.ledger.problem
+            && self.request.method.is_private()
+        {
+            return Some(problem.message.clone());
+        }
+        let Some(dataset) = &cx.snapshot.dataset else {
+            return Some(t.get("start-no-table").to_owned());
+        };
+        if let Some(misfit) = &dataset.misfit {
+            return Some(misfit.message.clone());
+        }
+        if !dataset.open.is_empty() {
+            let names: Vec<&str> = dataset.open.iter().map(|open| open.name.as_str()).collect();
+            return Some(t.with("start-open-columns", [("names", names.join(", ").into())]));
+        }
+        match self.answer(cx).map(|plan| &plan.outcome) {
+            Some(Err(problem)) => Some(problem.message.clone()),
+            _ => None,
+        }
+    }
+
+    fn form_contents(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let plan = self.answer(cx).cloned();
+        let settings = match (&self.request.settings, &plan) {
+            (Some(settings), _) => settings.clone(),
+            (None, Some(plan)) => plan
+                .outcome
+                .as_ref()
+                .map_or_else(|_| self.recommended.clone(), |plan| plan.settings.clone()),
+            (None, None) => self.recommended.clone(),
+        };
+        self.form.show(
+            ui,
+            cx,
+            &mut self.request,
+            &mut self.target,
+            &settings,
+            &self.recommended,
+        );
+        cost::show(ui, cx, self, plan.as_deref());
+    }
+
+    /// The run in view: the one chosen, or the latest.
+    fn run<'a>(&self, cx: &Cx<'a>) -> Option<&'a Arc<RunView>> {
+        self.focus
+            .and_then(|id| cx.snapshot.run(id))
+            .or_else(|| cx.snapshot.runs.last())
+    }
+
+    fn cards(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let Some(run) = self.run(cx).cloned() else {
+            cards::empty(ui, cx, self.blocked(cx).as_deref());
+            return;
+        };
+        if cx.snapshot.runs.len() > 1 {
+            self.choose_run(ui, cx, &run);
+        }
+        cards::show(ui, cx, &run);
+    }
+
+    fn choose_run(&mut self, ui: &mut Ui, cx: &Cx<'_>, shown: &RunView) {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(cx.palette.caption_on_ground(cx.texts.get("run-shown")));
+            for run in &cx.snapshot.runs {
+                let title = jobs::run_title(cx, run);
+                let text = format!("{} {title}", run.id.0);
+                if ui.selectable_label(run.id == shown.id, text).clicked() {
+                    self.focus = Some(run.id);
+                }
+            }
+        });
+    }
+
+    /// The rate at which an attacker finds rows behind one Gaussian mechanism of the same promise.
+    fn gaussian_rate(&self, epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
+        // The last answer is kept: the same promise is asked for in every frame.
+        let key = [epsilon, delta, false_alarms].map(f64::to_bits);
+        if let Some((known, rate)) = self.odds.get()
+            && known == key
+        {
+            return rate;
+        }
+        let rate = cost::gaussian_rate(epsilon, delta, false_alarms);
+        self.odds.set(Some((key, rate)));
+        rate
+    }
+
+    /// Shows this run from now on.
+    pub fn look_at(&mut self, run: RunId) {
+        self.focus = Some(run);
+    }
+}

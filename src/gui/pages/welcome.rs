@@ -1,0 +1,205 @@
+//! The first thing a person sees: sample tables, recent files, and the ways to open one.
+
+use std::path::PathBuf;
+
+use eframe::egui::{
+    self, Align, Key, Layout, Sense, Stroke, StrokeKind, TextEdit, Ui, WidgetInfo, accesskit::Role, vec2,
+};
+
+use crate::data::samples::SampleId;
+use crate::engine::command::{Command, DataSource};
+use crate::gui::command::Action;
+use crate::gui::context::{Cx, Intent};
+use crate::gui::theme::{BODY, STEP};
+use crate::gui::widgets;
+
+/// The widest that the page's column gets.
+const WIDTH: f32 = 760.0;
+/// The least width of a sample's card.
+const CARD: f32 = 220.0;
+
+/// What the page remembers between frames.
+#[derive(Default)]
+pub struct Welcome {
+    path: String,
+}
+
+impl Welcome {
+    /// Draws the page.
+    pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            let width = WIDTH.min(ui.available_width() - 4.0 * STEP);
+            let side = ((ui.available_width() - width) / 2.0).max(0.0);
+            ui.add_space((ui.available_height() * 0.08).clamp(STEP, 6.0 * STEP));
+            ui.horizontal_top(|ui| {
+                ui.add_space(side);
+                ui.vertical(|ui| {
+                    ui.set_width(width);
+                    self.column(ui, cx);
+                });
+            });
+        });
+    }
+
+    fn column(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let t = cx.texts;
+        ui.label(cx.palette.title(t.get("welcome-title")));
+        ui.label(t.get("welcome-lead"));
+        ui.add_space(2.0 * STEP);
+
+        ui.label(cx.palette.strong(t.get("welcome-samples")));
+        samples(ui, cx);
+        ui.add_space(STEP);
+
+        ui.label(cx.palette.strong(t.get("welcome-open-title")));
+        widgets::card(ui, cx.palette, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                cx.accent_button(ui, Action::OpenFile, None);
+                ui.label(cx.palette.caption(t.get("welcome-drop")));
+            });
+            self.path_field(ui, cx);
+        });
+        ui.add_space(STEP);
+
+        if !cx.settings.recent.is_empty() {
+            ui.label(cx.palette.strong(t.get("welcome-recent")));
+            widgets::card(ui, cx.palette, |ui| recent(ui, cx));
+        }
+        ui.add_space(STEP);
+        ui.label(cx.palette.caption_on_ground(t.get("welcome-keys")));
+    }
+
+    fn path_field(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let t = cx.texts;
+        ui.horizontal(|ui| {
+            let label = ui.label(t.get("path-label"));
+            let room = (ui.available_width() - 110.0).max(120.0);
+            let field = ui.add(
+                TextEdit::singleline(&mut self.path)
+                    .hint_text(t.get("path-hint"))
+                    .desired_width(room),
+            );
+            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+            field.labelled_by(label.id);
+            let ready = !self.path.trim().is_empty();
+            let pressed = ui
+                .add_enabled(ready, egui::Button::new(t.get("path-open")))
+                .on_disabled_hover_text(t.get("path-empty"))
+                .clicked();
+            if ready && (entered || pressed) {
+                cx.intents.push(Intent::Open(typed_path(&self.path)));
+            }
+        });
+    }
+}
+
+/// A path as a person types or pastes it: without quotes around it, with `~` for the home folder.
+pub fn typed_path(text: &str) -> PathBuf {
+    let text = text.trim();
+    let text = text
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+        .or_else(|| text.strip_prefix("file://"))
+        .unwrap_or(text);
+    if let Some(rest) = text.strip_prefix("~/")
+        && let Some(home) = directories::BaseDirs::new()
+    {
+        return home.home_dir().join(rest);
+    }
+    PathBuf::from(text)
+}
+
+fn samples(ui: &mut Ui, cx: &mut Cx<'_>) {
+    let gap = ui.spacing().item_spacing.x;
+    let columns = ((ui.available_width() + gap) / (CARD + gap))
+        .floor()
+        .clamp(1.0, 3.0) as usize;
+    let width = (ui.available_width() - gap * (columns as f32 - 1.0)) / columns as f32;
+    for row in SampleId::ALL.chunks(columns) {
+        ui.horizontal_top(|ui| {
+            for &sample in row {
+                if sample_card(ui, cx, sample, width) {
+                    cx.send(Command::Open(DataSource::Sample(sample)));
+                }
+            }
+        });
+    }
+}
+
+fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: SampleId, width: f32) -> bool {
+    let key = sample_key(sample);
+    let (name, about) = (cx.texts.get(key), format!("{key}-about"));
+    let about = cx.texts.get(&about);
+    let inner = ui.allocate_ui_with_layout(vec2(width, 96.0), Layout::top_down(Align::Min), |ui| {
+        cx.palette
+            .card()
+            .show(ui, |ui| {
+                ui.set_width(ui.available_width());
+                ui.set_min_height(72.0);
+                ui.spacing_mut().item_spacing.y = 4.0;
+                ui.label(cx.palette.strong(name));
+                ui.add(egui::Label::new(cx.palette.caption(about)).wrap());
+            })
+            .response
+            .rect
+    });
+    let response = ui.interact(inner.inner, ui.scope_id().with(("sample", key)), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    if response.hovered() || response.has_focus() {
+        let line = Stroke::new(1.5, cx.palette.accent);
+        ui.painter()
+            .rect_stroke(inner.inner, 8.0, line, StrokeKind::Inside);
+    }
+    response
+        .on_hover_text(cx.texts.get("welcome-sample-tip"))
+        .clicked()
+}
+
+fn sample_key(sample: SampleId) -> &'static str {
+    match sample {
+        SampleId::Adult => "sample-adult",
+        SampleId::Heart => "sample-heart",
+        SampleId::Patients => "sample-patients",
+    }
+}
+
+fn recent(ui: &mut Ui, cx: &mut Cx<'_>) {
+    ui.spacing_mut().item_spacing.y = 2.0;
+    for path in &cx.settings.recent {
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let folder = path
+            .parent()
+            .map(|folder| folder.display().to_string())
+            .unwrap_or_default();
+        ui.horizontal(|ui| {
+            let button = widgets::quiet_button(ui, cx.palette, &name);
+            let room = ui.available_width();
+            ui.allocate_ui_with_layout(
+                vec2(room, BODY + 4.0),
+                Layout::left_to_right(Align::Center),
+                |ui| {
+                    widgets::truncated(ui, cx.palette.caption(folder.as_str()));
+                },
+            );
+            if button.on_hover_text(path.display().to_string()).clicked() {
+                cx.intents.push(Intent::Open(path.clone()));
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_read_as_people_paste_them() {
+        assert_eq!(typed_path("  a b.csv "), PathBuf::from("a b.csv"));
+        assert_eq!(typed_path("\"a b.csv\""), PathBuf::from("a b.csv"));
+        assert_eq!(typed_path("file:///data/a.csv"), PathBuf::from("/data/a.csv"));
+        assert!(!typed_path("~/a.csv").starts_with("~"));
+    }
+}

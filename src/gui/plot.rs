@@ -1,0 +1,290 @@
+//! Line plots in the window's own look: a light grid, labels on the lines, the current value marked. A plot
+//! follows what it draws until a person pans or zooms it, holds then, and follows again when asked.
+
+use eframe::egui::{
+    Align2, Color32, FontId, Pos2, RichText, Stroke, Ui, Vec2b, WidgetInfo, accesskit::Role, vec2,
+};
+use egui_plot::{
+    AxisHints, HLine, HoverPosition, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotPoints,
+    Points,
+};
+
+use crate::gui::context::Cx;
+use crate::gui::fonts::semibold;
+use crate::gui::format;
+use crate::gui::theme::SMALL;
+use crate::gui::widgets;
+
+/// The space, in points, that an axis needs for its labels.
+const AXIS: f32 = 34.0;
+
+/// How a line is drawn, beside its colour: two lines of one plot never differ by colour alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dash {
+    /// Unbroken, its end marked by a disc.
+    Solid,
+    /// Unbroken, its end marked by a diamond.
+    SolidDiamond,
+    /// Dashed: planned or projected.
+    Dashed,
+}
+
+/// A line of a plot.
+pub struct Curve<'a> {
+    /// Its name, written at its end.
+    pub name: &'a str,
+    /// Its colour.
+    pub color: Color32,
+    /// The colour of its name.
+    pub text: Color32,
+    /// The points as they came, drawn faint; may be empty.
+    pub raw: &'a [[f64; 2]],
+    /// The line itself.
+    pub line: &'a [[f64; 2]],
+    /// How it is drawn.
+    pub dash: Dash,
+}
+
+/// A plot of curves over steps.
+pub struct Chart<'a> {
+    /// Tells plots apart, also from run to run.
+    pub id: (&'static str, u64),
+    /// What is drawn, for screen readers.
+    pub name: &'a str,
+    /// The unit at the end of the horizontal axis.
+    pub x_unit: &'a str,
+    /// The last planned step.
+    pub x_end: f64,
+    /// Values that the vertical axis must show.
+    pub include: &'a [f64],
+    /// A limit, with its name.
+    pub limit: Option<(f64, &'a str, Color32)>,
+    /// The curves.
+    pub curves: Vec<Curve<'a>>,
+    /// How values are written.
+    pub write: fn(f64) -> String,
+}
+
+fn finite(points: &[[f64; 2]]) -> PlotPoints<'static> {
+    points
+        .iter()
+        .copied()
+        .filter(|[x, y]| x.is_finite() && y.is_finite())
+        .collect()
+}
+
+fn last(points: &[[f64; 2]]) -> Option<[f64; 2]> {
+    points
+        .iter()
+        .rev()
+        .copied()
+        .find(|[x, y]| x.is_finite() && y.is_finite())
+}
+
+impl Chart<'_> {
+    /// The values that fit the vertical axis: all that is drawn, with a little air above.
+    fn heights(&self) -> (f64, f64) {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut see = |value: f64| {
+            if value.is_finite() {
+                low = low.min(value);
+                high = high.max(value);
+            }
+        };
+        self.include.iter().copied().for_each(&mut see);
+        if let Some((limit, ..)) = self.limit {
+            see(limit);
+        }
+        for curve in &self.curves {
+            curve.line.iter().chain(curve.raw).for_each(|point| see(point[1]));
+        }
+        if low > high {
+            return (0.0, 1.0);
+        }
+        let air = ((high - low) * 0.08).max(high.abs() * 1e-3).max(1e-9);
+        let floor = if self.include.contains(&low) {
+            low
+        } else {
+            low - air
+        };
+        (floor, high + air * 1.5)
+    }
+
+    /// Draws the plot in the space that is left.
+    pub fn show(self, ui: &mut Ui, cx: &Cx<'_>) {
+        let held_id = ui.scope_id().with(("held", self.id));
+        let held = ui.data(|data| data.get_temp::<bool>(held_id)).unwrap_or(false);
+        let origin = ui.cursor().min;
+        let size = ui.available_size();
+        let response = self.plot(ui, cx, held);
+        let moved = response.dragged()
+            || (response.hovered()
+                && ui.input(|input| input.smooth_scroll_delta() != vec2(0.0, 0.0) && input.modifiers.ctrl));
+        if moved && !held {
+            ui.data_mut(|data| data.insert_temp(held_id, true));
+        }
+        let enabled = ui.is_enabled();
+        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.name));
+        if held || moved {
+            let place = eframe::egui::Rect::from_min_size(
+                Pos2::new(origin.x + size.x - 84.0, origin.y + 2.0),
+                vec2(80.0, 22.0),
+            );
+            let label = RichText::new(cx.texts.get("plot-follow"))
+                .size(SMALL)
+                .color(cx.palette.accent);
+            let button = ui.put(place, eframe::egui::Button::new(label));
+            if button.on_hover_text(cx.texts.get("plot-follow-tip")).clicked() {
+                ui.data_mut(|data| data.insert_temp(held_id, false));
+            }
+        }
+    }
+
+    fn plot(&self, ui: &mut Ui, cx: &Cx<'_>, held: bool) -> eframe::egui::Response {
+        let palette = cx.palette;
+        let write = self.write;
+        let axis = |hints: AxisHints<'static>| {
+            hints
+                .tick_label_color(palette.muted)
+                .tick_label_font(FontId::proportional(SMALL))
+        };
+        let x_axis = axis(AxisHints::new_x()).formatter(|mark, _| {
+            if mark.value < 0.0 {
+                String::new()
+            } else {
+                format::count(mark.value.round() as u64)
+            }
+        });
+        let y_axis = axis(AxisHints::new_y())
+            .min_thickness(AXIS)
+            .formatter(move |mark, _| write(mark.value));
+        let x_end = self.x_end.max(1.0);
+        let (low, high) = self.heights();
+        let margin = x_end * 0.02;
+        let shown = PlotBounds::from_min_max([0.0, low], [x_end + margin, high]);
+        let name_of_step = self.x_unit.to_owned();
+        Plot::new(self.id)
+            .height(ui.available_height())
+            .show_background(false)
+            .grid_color(palette.line)
+            .grid_fade(0.0)
+            .custom_x_axes(vec![x_axis])
+            .custom_y_axes(vec![y_axis])
+            .show_x(true)
+            .show_y(true)
+            .show_crosshair(false)
+            .allow_boxed_zoom(false)
+            .allow_scroll(false)
+            .allow_zoom(true)
+            .allow_drag(true)
+            .auto_bounds(Vec2b::FALSE)
+            .cursor_color(palette.muted)
+            .label_formatter(move |hover| match hover {
+                HoverPosition::NearDataPoint {
+                    plot_name, position, ..
+                } if !plot_name.is_empty() => {
+                    let step = format::count(position.x.max(0.0).round() as u64);
+                    Some(format!(
+                        "{plot_name}: {}\n{name_of_step} {step}",
+                        write(position.y)
+                    ))
+                }
+                _ => None,
+            })
+            .show(ui, |plot| {
+                if !held {
+                    plot.set_plot_bounds(shown);
+                }
+                self.draw(plot, cx, x_end);
+            })
+            .response
+    }
+
+    fn draw(&self, plot: &mut egui_plot::PlotUi<'_>, cx: &Cx<'_>, x_end: f64) {
+        if let Some((value, name, color)) = self.limit {
+            plot.hline(HLine::new(name, value).color(color).width(1.5).allow_hover(false));
+            let text = RichText::new(name).size(SMALL).color(cx.palette.warn_text);
+            let place = PlotPoint::new(x_end * 0.02, value);
+            plot.text(
+                egui_plot::Text::new("", place, text)
+                    .anchor(Align2::LEFT_BOTTOM)
+                    .allow_hover(false),
+            );
+        }
+        let bounds = plot.plot_bounds();
+        let height = bounds.height().max(1e-12);
+        let mut taken: Vec<f64> = Vec::new();
+        for curve in &self.curves {
+            if !curve.raw.is_empty() {
+                let faint = Stroke::new(1.0, curve.color.gamma_multiply(0.35));
+                plot.line(Line::new("", finite(curve.raw)).stroke(faint).allow_hover(false));
+            }
+            let style = if curve.dash == Dash::Dashed {
+                LineStyle::dashed_dense()
+            } else {
+                LineStyle::Solid
+            };
+            let stroke = Stroke::new(2.0, curve.color);
+            plot.line(
+                Line::new(curve.name, finite(curve.line))
+                    .stroke(stroke)
+                    .style(style),
+            );
+            let Some([x, y]) = last(curve.line) else { continue };
+            if curve.dash != Dash::Dashed {
+                let shape = if curve.dash == Dash::Solid {
+                    MarkerShape::Circle
+                } else {
+                    MarkerShape::Diamond
+                };
+                let end = Points::new("", vec![[x, y]])
+                    .shape(shape)
+                    .radius(4.0)
+                    .color(curve.color);
+                plot.points(end.filled(true).allow_hover(false));
+            }
+            if curve.name.is_empty() {
+                continue;
+            }
+            // Names keep a line's height apart from each other.
+            let mut at = y;
+            let least = height * 0.09;
+            while taken.iter().any(|other| (other - at).abs() < least) {
+                at += least * 0.5;
+            }
+            taken.push(at);
+            let right = x > x_end * 0.6;
+            let anchor = if right {
+                Align2::RIGHT_BOTTOM
+            } else {
+                Align2::LEFT_BOTTOM
+            };
+            let text = RichText::new(format!(" {} {} ", curve.name, (self.write)(y)))
+                .font(FontId::new(SMALL, semibold()))
+                .color(curve.text);
+            plot.text(
+                egui_plot::Text::new("", PlotPoint::new(x, at), text)
+                    .anchor(anchor)
+                    .allow_hover(false),
+            );
+        }
+    }
+}
+
+/// A card's head: its title, the steward's mark if it needs one, and a caption on the right.
+pub fn head(ui: &mut Ui, cx: &Cx<'_>, title: &str, steward: bool, caption: &str) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.label(cx.palette.strong(title));
+        if steward {
+            let tip = cx.texts.get("steward-only-tip");
+            widgets::badge(ui, cx.texts.get("steward-only"), cx.palette.warn_text, tip);
+        }
+        ui.with_layout(
+            eframe::egui::Layout::right_to_left(eframe::egui::Align::Center),
+            |ui| {
+                widgets::truncated(ui, cx.palette.caption(caption)).on_hover_text(caption);
+            },
+        );
+    });
+}

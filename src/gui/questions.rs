@@ -1,0 +1,163 @@
+//! What the window asks before it does something that cannot be taken back, and the palette of all actions.
+
+use eframe::egui::{self, Context, Id, Key, Modal, RichText, TextEdit, Ui};
+
+use crate::engine::command::{Command, ExportRequest, RunId};
+use crate::gui::command::{Action, TABLE};
+use crate::gui::context::{Cx, Intent};
+use crate::gui::theme::STEP;
+
+/// The question that is open.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// Whether to stop a run, with what stopping means.
+    Stop(RunId),
+    /// Whether to replace an existing file.
+    Replace(Box<ExportRequest>),
+    /// Whether to close the window while runs go on.
+    Quit,
+    /// Which action to do, by name.
+    Palette(String),
+}
+
+/// Draws the open question and takes it away once it is answered.
+pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
+    let Some(open) = question else { return };
+    let width = (ctx.content_rect().width() - 6.0 * STEP).min(460.0);
+    let response = Modal::new(Id::unique("question")).show(ctx, |ui| {
+        ui.set_width(width);
+        match open {
+            Question::Stop(run) => stop(ui, cx, *run),
+            Question::Replace(request) => replace(ui, cx, request),
+            Question::Quit => quit(ui, cx),
+            Question::Palette(filter) => palette(ui, cx, filter),
+        }
+    });
+    if response.inner || response.should_close() {
+        *question = None;
+    }
+}
+
+/// Two buttons, the safe one first and focused; the answer once there is one.
+fn answer(ui: &mut Ui, cx: &Cx<'_>, safe: &str, unsafe_: &str) -> Option<bool> {
+    ui.add_space(STEP);
+    let mut chosen = None;
+    ui.horizontal_wrapped(|ui| {
+        let keep = ui.button(safe);
+        if ui.memory(|memory| memory.focused().is_none()) {
+            keep.request_focus();
+        }
+        if keep.clicked() {
+            chosen = Some(false);
+        }
+        let text = RichText::new(unsafe_).color(cx.palette.second_text);
+        if ui.button(text).clicked() {
+            chosen = Some(true);
+        }
+    });
+    chosen
+}
+
+fn stop(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
+    let t = cx.texts;
+    let Some(view) = cx.snapshot.run(run).filter(|run| run.state.is_active()) else {
+        return true;
+    };
+    ui.label(cx.palette.title(t.get("stop-title")));
+    let private = view.target.is_some() && view.seed.is_none();
+    let lines: &[&str] = if private {
+        &["stop-charge", "stop-certificate", "stop-instead"]
+    } else {
+        &["stop-no-claim"]
+    };
+    for key in lines {
+        ui.add(egui::Label::new(t.get(key)).wrap());
+    }
+    match answer(ui, cx, t.get("stop-keep"), t.get("stop-confirm")) {
+        Some(true) => {
+            cx.send(Command::Stop(run));
+            true
+        }
+        Some(false) => true,
+        None => false,
+    }
+}
+
+fn replace(ui: &mut Ui, cx: &mut Cx<'_>, request: &ExportRequest) -> bool {
+    let t = cx.texts;
+    ui.label(cx.palette.title(t.get("replace-title")));
+    ui.add(egui::Label::new(request.path.display().to_string()).wrap());
+    ui.add(egui::Label::new(t.get("replace-text")).wrap());
+    match answer(ui, cx, t.get("replace-keep"), t.get("replace-confirm")) {
+        Some(true) => {
+            cx.send(Command::Export(Box::new(ExportRequest {
+                overwrite: true,
+                ..request.clone()
+            })));
+            true
+        }
+        Some(false) => true,
+        None => false,
+    }
+}
+
+fn quit(ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
+    let t = cx.texts;
+    ui.label(cx.palette.title(t.get("quit-title")));
+    ui.add(egui::Label::new(t.get("quit-text")).wrap());
+    match answer(ui, cx, t.get("quit-keep"), t.get("quit-confirm")) {
+        Some(true) => {
+            cx.intents.push(Intent::Quit);
+            true
+        }
+        Some(false) => true,
+        None => false,
+    }
+}
+
+fn palette(ui: &mut Ui, cx: &mut Cx<'_>, filter: &mut String) -> bool {
+    let t = cx.texts;
+    let field = ui.add(
+        TextEdit::singleline(filter)
+            .hint_text(t.get("palette-hint"))
+            .desired_width(f32::INFINITY),
+    );
+    if ui.memory(|memory| memory.focused().is_none()) {
+        field.request_focus();
+    }
+    let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    field.accessible_name(t.get("palette-hint"));
+    let wanted = filter.to_lowercase();
+    let mut done = false;
+    let mut first = true;
+    egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        for described in &TABLE {
+            let label = t.get(described.key);
+            let tip_key = format!("{}-tip", described.key);
+            let tip = t.get(&tip_key);
+            let matches = label.to_lowercase().contains(&wanted) || tip.to_lowercase().contains(&wanted);
+            if described.action == Action::Palette || !matches {
+                continue;
+            }
+            let shortcut = described
+                .shortcut
+                .map(|keys| ui.ctx().format_shortcut(&keys))
+                .unwrap_or_default();
+            let button = egui::Button::new(label)
+                .shortcut_text(RichText::new(shortcut).color(cx.palette.muted))
+                .min_size(egui::vec2(ui.available_width(), 28.0))
+                .frame_when_inactive(false);
+            let pressed = ui.add(button).on_hover_text(tip).clicked();
+            if pressed || (entered && first) {
+                cx.act(described.action);
+                done = true;
+            }
+            first = false;
+        }
+        if first {
+            ui.label(cx.palette.caption(t.get("palette-none")));
+        }
+    });
+    done
+}

@@ -1,0 +1,196 @@
+//! The window's own widgets: what egui has not, or draws otherwise than the design.
+
+mod gauge;
+mod number;
+mod slider;
+
+use eframe::egui::{
+    self, Align2, Color32, FontId, Response, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetText,
+    accesskit::Role, vec2,
+};
+
+pub use gauge::{bar, budget};
+pub use number::NumberRow;
+pub use slider::Slider;
+
+use crate::gui::context::Cx;
+use crate::gui::fonts::semibold;
+use crate::gui::theme::{BODY, CONTROL, Palette, SMALL, STEP};
+
+/// The page's one button in the accent colour.
+pub fn accent_button(ui: &mut Ui, palette: &Palette, label: &str) -> Response {
+    let text = RichText::new(label)
+        .font(FontId::new(BODY, semibold()))
+        .color(palette.on_accent);
+    ui.scope(|ui| {
+        let widgets = &mut ui.visuals_mut().widgets;
+        for state in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
+            state.weak_bg_fill = palette.accent;
+            state.bg_stroke = Stroke::new(1.0, palette.accent);
+        }
+        widgets.hovered.bg_stroke = Stroke::new(1.0, palette.text);
+        // The focus ring must show on the accent itself.
+        widgets.active.bg_stroke = Stroke::new(2.0, palette.text);
+        ui.spacing_mut().button_padding = vec2(14.0, 6.0);
+        ui.button(text)
+    })
+    .inner
+}
+
+/// A button that reads as text in the accent colour, for steps aside.
+pub fn quiet_button(ui: &mut Ui, palette: &Palette, label: &str) -> Response {
+    ui.add(egui::Button::new(RichText::new(label).color(palette.accent)).frame_when_inactive(false))
+}
+
+/// The outlined mark of what only the steward may see.
+pub fn badge(ui: &mut Ui, text: &str, color: Color32, tip: &str) -> Response {
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), FontId::new(SMALL, semibold()), color);
+    let size = galley.size() + vec2(10.0, 3.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    ui.painter()
+        .rect_stroke(rect, 4.0, Stroke::new(1.0, color), egui::StrokeKind::Inside);
+    ui.painter()
+        .galley(rect.center() - galley.size() / 2.0, galley, color);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
+    response.on_hover_text(tip)
+}
+
+/// A filled dot as wide as a letter.
+pub fn dot(ui: &mut Ui, color: Color32) {
+    let (rect, _) = ui.allocate_exact_size(vec2(8.0, BODY), Sense::hover());
+    ui.painter().circle_filled(rect.center(), 3.5, color);
+}
+
+/// A thin rule with a step of space on both sides.
+pub fn rule(ui: &mut Ui, palette: &Palette) {
+    ui.add_space(STEP / 2.0);
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 1.0), Sense::hover());
+    ui.painter().rect_filled(rect, 0.0, palette.line);
+    ui.add_space(STEP / 2.0);
+}
+
+/// A square button with a drawn sign and a spoken name.
+pub fn icon_button(ui: &mut Ui, icon: Icon, name: &str) -> Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(CONTROL, CONTROL), Sense::click());
+    let enabled = ui.is_enabled();
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, name));
+    let visuals = ui.style().interact(&response);
+    let painter = ui.painter();
+    painter.rect(
+        rect,
+        visuals.corner_radius,
+        visuals.weak_bg_fill,
+        visuals.bg_stroke,
+        egui::StrokeKind::Inside,
+    );
+    let color = visuals.text_color();
+    let center = rect.center();
+    match icon {
+        Icon::Pause => {
+            for x in [-3.0, 3.0] {
+                let bar = egui::Rect::from_center_size(center + vec2(x, 0.0), vec2(2.5, 10.0));
+                painter.rect_filled(bar, 0.5, color);
+            }
+        }
+        Icon::Resume => {
+            let points = vec![
+                center + vec2(-3.5, -5.0),
+                center + vec2(5.0, 0.0),
+                center + vec2(-3.5, 5.0),
+            ];
+            painter.add(egui::Shape::convex_polygon(points, color, Stroke::NONE));
+        }
+        Icon::Stop => {
+            painter.rect_filled(egui::Rect::from_center_size(center, vec2(9.0, 9.0)), 1.0, color);
+        }
+        Icon::Close => {
+            for (from, to) in [((-4.0, -4.0), (4.0, 4.0)), ((-4.0, 4.0), (4.0, -4.0))] {
+                painter.line_segment(
+                    [center + vec2(from.0, from.1), center + vec2(to.0, to.1)],
+                    Stroke::new(1.5, color),
+                );
+            }
+        }
+        Icon::Reset => {
+            let arc: Vec<_> = (0..=14)
+                .map(|index| {
+                    let angle = -0.6 + index as f32 * 0.37;
+                    center + vec2(angle.cos(), angle.sin()) * 5.0
+                })
+                .collect();
+            let tip = arc[0];
+            painter.add(egui::Shape::line(arc, Stroke::new(1.5, color)));
+            let head = vec![
+                tip + vec2(-3.5, -1.0),
+                tip + vec2(1.5, -4.0),
+                tip + vec2(2.0, 2.0),
+            ];
+            painter.add(egui::Shape::convex_polygon(head, color, Stroke::NONE));
+        }
+        Icon::Theme => {
+            painter.circle_stroke(center, 6.0, Stroke::new(1.5, color));
+            let half: Vec<_> = (0..=16)
+                .map(|index| {
+                    let angle = std::f32::consts::PI * (0.5 + index as f32 / 16.0);
+                    center + vec2(angle.cos(), angle.sin()) * 6.0
+                })
+                .collect();
+            painter.add(egui::Shape::convex_polygon(half, color, Stroke::NONE));
+        }
+    }
+    response.on_hover_text(name)
+}
+
+/// A sign drawn by hand, so that it needs no glyph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Icon {
+    /// Two bars.
+    Pause,
+    /// A triangle.
+    Resume,
+    /// A square.
+    Stop,
+    /// A cross.
+    Close,
+    /// A turning arrow.
+    Reset,
+    /// A half-filled circle.
+    Theme,
+}
+
+/// Text painted right-aligned at a height, without taking space.
+pub fn paint_right(ui: &Ui, text: impl Into<String>, right: egui::Pos2, color: Color32, size: f32) {
+    ui.painter().text(
+        right,
+        Align2::RIGHT_CENTER,
+        text.into(),
+        FontId::proportional(size),
+        color,
+    );
+}
+
+/// A label that ends in dots where the space ends and shows its whole text on hover.
+pub fn truncated(ui: &mut Ui, text: impl Into<WidgetText>) -> Response {
+    ui.add(egui::Label::new(text).truncate())
+}
+
+/// A cell of a table of rows; a missing one says so.
+pub fn cell(ui: &mut Ui, cx: &Cx<'_>, text: Option<&str>) {
+    match text {
+        Some(text) => truncated(ui, text),
+        None => ui.label(cx.palette.caption(cx.texts.get("cell-missing"))),
+    };
+}
+
+/// Draws `add_contents` in a card as wide as what is left.
+pub fn card<R>(ui: &mut Ui, palette: &Palette, add_contents: impl FnOnce(&mut Ui) -> R) -> R {
+    palette
+        .card()
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            add_contents(ui)
+        })
+        .inner
+}

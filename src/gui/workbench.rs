@@ -1,0 +1,446 @@
+//! The window's state and its frame: reads one snapshot, draws, and hands back commands.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use eframe::egui::{self, Context, Key, Margin, Modifiers, RichText, Stroke, Ui, ViewportCommand, vec2};
+
+use crate::data::ReadOptions;
+use crate::engine::command::{Command, DataSource, SchemaSource};
+use crate::engine::event::EngineEvent;
+use crate::engine::settings::{Settings, Theme};
+use crate::engine::snapshot::{RunState, Snapshot};
+use crate::gui::bars;
+use crate::gui::command::{Action, Page, TABLE};
+use crate::gui::context::{Cx, Intent};
+use crate::gui::dialogs::{Answer, Dialogs, Purpose, Words};
+use crate::gui::fonts;
+use crate::gui::i18n::{self, Texts};
+use crate::gui::jobs;
+use crate::gui::messages::{Messages, News, Note};
+use crate::gui::pages::data::DataPage;
+use crate::gui::pages::export::ExportPage;
+use crate::gui::pages::privacy::PrivacyPage;
+use crate::gui::pages::train::TrainPage;
+use crate::gui::pages::welcome::Welcome;
+use crate::gui::questions::{self, Question};
+use crate::gui::theme::{self, Palette, STEP};
+use crate::privacy::Neighboring;
+
+/// The range of the zoom.
+const ZOOM: (f32, f32) = (1.0, 3.0);
+/// A step of the zoom.
+const ZOOM_STEP: f32 = 0.25;
+
+/// The window, apart from the engine behind it.
+pub struct Workbench {
+    page: Page,
+    settings: Settings,
+    texts: Rc<Texts>,
+    dressed: Option<(Theme, f32)>,
+    messages: Messages,
+    dialogs: Dialogs,
+    question: Option<Question>,
+    welcome: Welcome,
+    data: DataPage,
+    train: TrainPage,
+    export: ExportPage,
+    privacy: PrivacyPage,
+    known_table: u64,
+    quitting: bool,
+    commands: Vec<Command>,
+}
+
+impl Workbench {
+    /// A window with these settings; fonts and theme are installed with the first frame.
+    pub fn new(ctx: &Context, settings: Settings) -> Self {
+        fonts::install(ctx);
+        let texts = Rc::new(Texts::new(settings.language));
+        let mut workbench = Self {
+            page: Page::Data,
+            settings,
+            texts,
+            dressed: None,
+            messages: Messages::default(),
+            dialogs: Dialogs::default(),
+            question: None,
+            welcome: Welcome::default(),
+            data: DataPage::default(),
+            train: TrainPage::default(),
+            export: ExportPage::default(),
+            privacy: PrivacyPage::default(),
+            known_table: 0,
+            quitting: false,
+            commands: Vec::new(),
+        };
+        workbench.dress(ctx);
+        workbench
+    }
+
+    /// The page in view.
+    pub fn page(&self) -> Page {
+        self.page
+    }
+
+    /// Keys of texts that were asked for in vain.
+    pub fn missing_texts(&self) -> std::collections::BTreeSet<String> {
+        self.texts.missing()
+    }
+
+    /// Adds a message of the window itself.
+    pub fn note(&mut self, note: Note) {
+        self.messages.add(News::Note(note));
+    }
+
+    /// Opens a file as if a person had chosen it.
+    pub fn open(&mut self, path: PathBuf) {
+        self.commands.push(Command::Open(DataSource::File {
+            path,
+            options: ReadOptions::default(),
+            schema: SchemaSource::Beside,
+        }));
+    }
+
+    /// Takes in what happened since the last frame. Runs when the window is hidden, too.
+    pub fn observe(&mut self, events: impl IntoIterator<Item = EngineEvent>) {
+        for event in events {
+            match &event {
+                EngineEvent::Opened { .. } => self.page = Page::Data,
+                EngineEvent::Started { run, .. } => {
+                    self.train.look_at(*run);
+                    self.page = Page::Train;
+                }
+                EngineEvent::Exported(exported) => self.export.finished(exported.clone()),
+                EngineEvent::TargetExists(path) => {
+                    if let Some(request) = self.export.request() {
+                        let request = crate::engine::command::ExportRequest {
+                            path: path.clone(),
+                            ..request.clone()
+                        };
+                        self.question = Some(Question::Replace(Box::new(request)));
+                        // The question says it already.
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            self.messages.add(News::Engine(Box::new(event)));
+        }
+    }
+
+    /// Takes answers of dialogs and dropped files.
+    pub fn listen(&mut self, ctx: &Context) {
+        match self.dialogs.poll() {
+            Some(Answer::Chosen(Purpose::Open, path)) => self.open(path),
+            Some(Answer::Chosen(Purpose::Target, path)) => self.export.set_path(&path),
+            Some(Answer::Unavailable) => self.note(Note::NoDialog),
+            None => {}
+        }
+        let dropped: Vec<PathBuf> = ctx.input(|input| {
+            input
+                .raw
+                .dropped_files
+                .iter()
+                .map(|file| file.path().to_path_buf())
+                .collect()
+        });
+        if dropped.len() > 1 {
+            self.note(Note::OneFileOnly);
+        }
+        if let Some(path) = dropped.into_iter().next() {
+            self.open(path);
+        }
+    }
+
+    /// Draws a frame from one snapshot and returns what the engine is asked for, in order.
+    pub fn frame(&mut self, ui: &mut Ui, snapshot: &Snapshot) -> Vec<Command> {
+        let ctx = ui.ctx().clone();
+        self.dress(&ctx);
+        self.remember(snapshot);
+        self.hold_closing(&ctx, snapshot);
+        let palette = Palette::of(self.settings.theme);
+        let settings = self.settings.clone();
+        let texts = Rc::clone(&self.texts);
+        let mut cx = Cx {
+            snapshot,
+            texts: &texts,
+            palette,
+            settings: &settings,
+            intents: Vec::new(),
+        };
+        self.shortcuts(&ctx, &mut cx);
+        self.draw(ui, &mut cx);
+        self.messages.toasts(&ctx, &cx, jobs::STRIP);
+        drop_target(&ctx, &cx);
+        questions::show(&ctx, &mut cx, &mut self.question);
+        let intents = std::mem::take(&mut cx.intents);
+        for intent in intents {
+            self.apply(&ctx, snapshot, intent);
+        }
+        std::mem::take(&mut self.commands)
+    }
+
+    fn draw(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let p = cx.palette;
+        let narrow = ui.available_width() < bars::NARROW;
+        let line = Stroke::new(1.0, p.line);
+        let frame = |fill, margin| egui::Frame::new().fill(fill).inner_margin(margin);
+        let relation = self
+            .train
+            .request
+            .target
+            .map_or(Neighboring::AddRemoveOne, |target| target.neighboring);
+        let top = egui::Panel::top("top")
+            .exact_size(bars::TOP)
+            .frame(frame(p.panel, Margin::symmetric(16, 0)))
+            .show(ui, |ui| bars::top(ui, cx, relation, narrow));
+        let strip = egui::Panel::bottom("jobs")
+            .exact_size(jobs::STRIP)
+            .frame(frame(p.panel, Margin::symmetric(16, 0)))
+            .show(ui, |ui| jobs::strip(ui, cx, &mut self.messages));
+        if self.messages.log_open {
+            egui::Panel::bottom("log")
+                .resizable(true)
+                .default_size(180.0)
+                .size_range(90.0..=480.0)
+                .frame(frame(p.panel, Margin::symmetric(16, 8)))
+                .show(ui, |ui| self.messages.log(ui, cx));
+        }
+        let page = self.page;
+        egui::Panel::left("rail")
+            .exact_size(if narrow { 44.0 } else { 148.0 })
+            .frame(frame(p.rail, Margin::symmetric(8, 10)))
+            .show(ui, |ui| bars::rail(ui, cx, page, narrow));
+        egui::CentralPanel::no_frame().show(ui, |ui| {
+            ui.painter().rect_filled(ui.max_rect(), 0.0, p.ground);
+            self.draw_page(ui, cx);
+        });
+        for rect in [top.response.rect, strip.response.rect] {
+            let y = if rect.top() <= 1.0 {
+                rect.bottom()
+            } else {
+                rect.top()
+            };
+            ui.painter().hline(rect.x_range(), y, line);
+        }
+    }
+
+    fn draw_page(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let has_table = cx.snapshot.dataset.is_some();
+        let has_runs = !cx.snapshot.runs.is_empty();
+        match self.page {
+            Page::Data if has_table => {
+                egui::Frame::new()
+                    .inner_margin(12)
+                    .show(ui, |ui| self.data.show(ui, cx));
+            }
+            Page::Train if has_table || has_runs => self.train.show(ui, cx),
+            Page::Export if has_table || has_runs => self.export.show(ui, cx),
+            Page::Privacy => self.privacy.show(ui, cx),
+            Page::Data | Page::Train | Page::Export => self.welcome.show(ui, cx),
+        }
+    }
+
+    /// Asks before the window closes over a run: closing stops it, and a stop charges the whole plan.
+    fn hold_closing(&mut self, ctx: &Context, snapshot: &Snapshot) {
+        let closing = ctx.input(|input| input.viewport().close_requested());
+        if closing && !self.quitting && snapshot.runs.iter().any(|run| run.state.is_active()) {
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+            self.question = Some(Question::Quit);
+        }
+    }
+
+    /// Theme and zoom, whenever they have changed.
+    fn dress(&mut self, ctx: &Context) {
+        let wanted = (self.settings.theme, self.settings.zoom);
+        let dark = ctx.theme() == egui::Theme::Dark;
+        if self.dressed != Some(wanted) || dark != Palette::of(wanted.0).dark {
+            theme::apply(ctx, wanted.0);
+            ctx.set_zoom_factor(wanted.1);
+            self.dressed = Some(wanted);
+        }
+    }
+
+    /// Keeps a newly opened file among the recent ones.
+    fn remember(&mut self, snapshot: &Snapshot) {
+        let Some(dataset) = &snapshot.dataset else { return };
+        if dataset.generation == self.known_table {
+            return;
+        }
+        self.known_table = dataset.generation;
+        if let Some(path) = &dataset.path {
+            self.settings.remember(path);
+            self.keep_settings();
+        }
+    }
+
+    fn keep_settings(&mut self) {
+        self.commands
+            .push(Command::SaveSettings(Box::new(self.settings.clone())));
+    }
+
+    fn shortcuts(&self, ctx: &Context, cx: &mut Cx<'_>) {
+        if self.question.is_some() {
+            return;
+        }
+        for described in &TABLE {
+            if let Some(shortcut) = described.shortcut
+                && ctx.input_mut(|input| input.consume_shortcut(&shortcut))
+            {
+                cx.act(described.action);
+            }
+        }
+        // Keyboards where plus needs Shift or shares its key with the equals sign.
+        if ctx.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Equals)) {
+            cx.act(Action::ZoomIn);
+        }
+    }
+
+    fn apply(&mut self, ctx: &Context, snapshot: &Snapshot, intent: Intent) {
+        match intent {
+            Intent::Do(action) => self.perform(ctx, snapshot, action),
+            Intent::Engine(command) => self.commands.push(command),
+            Intent::Open(path) => self.open(path),
+            Intent::UseDevice(device) => {
+                self.settings.device = device;
+                self.keep_settings();
+            }
+            Intent::Speak(language) => {
+                self.settings.language = language;
+                self.texts = Rc::new(Texts::new(language));
+                self.keep_settings();
+            }
+            Intent::Quit => {
+                self.quitting = true;
+                ctx.send_viewport_cmd(ViewportCommand::Close);
+            }
+            Intent::AskStop(run) => self.question = Some(Question::Stop(run)),
+            Intent::ChooseTarget => {
+                let words = self.words("dialog-target");
+                let path = self.export.path();
+                self.dialogs.ask(ctx, Purpose::Target, words, Some(&path));
+            }
+        }
+    }
+
+    fn words(&self, title: &str) -> Words {
+        Words {
+            title: self.texts.get(title).to_owned(),
+            tables: self.texts.get("dialog-tables").to_owned(),
+        }
+    }
+
+    fn perform(&mut self, ctx: &Context, snapshot: &Snapshot, action: Action) {
+        let active = snapshot.runs.iter().rev().find(|run| run.state.is_active());
+        match action {
+            Action::OpenFile => {
+                let words = self.words("dialog-open");
+                let start = self.settings.recent.first().cloned();
+                self.dialogs.ask(ctx, Purpose::Open, words, start.as_deref());
+            }
+            Action::CloseTable => {
+                self.commands.push(Command::Close);
+                self.page = Page::Data;
+            }
+            Action::SaveSchema if snapshot.dataset.is_some() => self.commands.push(Command::SaveSchema(None)),
+            Action::AcceptAll if snapshot.dataset.is_some() => {
+                let edit = crate::engine::command::SchemaEdit::AcceptAllSuggestions;
+                self.commands.push(Command::EditSchema(edit));
+            }
+            Action::Start => self.start(snapshot),
+            Action::PauseOrResume => {
+                if let Some(run) = active {
+                    let paused = run.state == RunState::Paused;
+                    self.commands.push(if paused {
+                        Command::Resume(run.id)
+                    } else {
+                        Command::Pause(run.id)
+                    });
+                }
+            }
+            Action::Stop => self.question = active.map(|run| Question::Stop(run.id)),
+            Action::Export => match (self.page, self.export.request()) {
+                (Page::Export, Some(request)) => {
+                    self.commands.push(Command::Export(Box::new(request.clone())));
+                }
+                _ => self.page = Page::Export,
+            },
+            Action::Go(page) => self.page = page,
+            Action::ToggleLog => self.messages.log_open = !self.messages.log_open,
+            Action::Palette => self.question = Some(Question::Palette(String::new())),
+            Action::ResetLayout => {
+                ctx.memory_mut(|memory| *memory = egui::Memory::default());
+                self.dressed = None;
+            }
+            Action::SaveSchema | Action::AcceptAll => {}
+            Action::ToggleTheme
+            | Action::SwitchLanguage
+            | Action::ZoomIn
+            | Action::ZoomOut
+            | Action::ZoomReset => self.change_look(action),
+        }
+    }
+
+    fn change_look(&mut self, action: Action) {
+        let settings = &mut self.settings;
+        match action {
+            Action::ToggleTheme => {
+                settings.theme = if settings.theme == Theme::Light {
+                    Theme::Dark
+                } else {
+                    Theme::Light
+                };
+            }
+            Action::SwitchLanguage => {
+                settings.language = i18n::other(settings.language);
+                self.texts = Rc::new(Texts::new(settings.language));
+            }
+            Action::ZoomIn => settings.zoom = (settings.zoom + ZOOM_STEP).min(ZOOM.1),
+            Action::ZoomOut => settings.zoom = (settings.zoom - ZOOM_STEP).max(ZOOM.0),
+            _ => settings.zoom = 1.0,
+        }
+        self.keep_settings();
+    }
+
+    /// Starts the run as the form has it, unless something keeps it from starting.
+    fn start(&mut self, snapshot: &Snapshot) {
+        self.page = Page::Train;
+        let palette = Palette::of(self.settings.theme);
+        let cx = Cx {
+            snapshot,
+            texts: &self.texts,
+            palette,
+            settings: &self.settings,
+            intents: Vec::new(),
+        };
+        if self.train.blocked(&cx).is_none() {
+            let mut request = self.train.request.clone();
+            request.device = self.settings.device;
+            self.commands.push(Command::Start(Box::new(request)));
+        }
+    }
+}
+
+/// Says that a file may be let go, while one is held over the window.
+fn drop_target(ctx: &Context, cx: &Cx<'_>) {
+    if ctx.input(|input| input.raw.hovered_files.is_empty()) {
+        return;
+    }
+    let screen = ctx.content_rect();
+    egui::Area::new(egui::Id::unique("drop"))
+        .order(egui::Order::Foreground)
+        .fixed_pos(screen.min)
+        .show(ctx, |ui| {
+            let inside = screen.shrink(2.0 * STEP);
+            ui.painter().rect(
+                inside,
+                f32::from(theme::CARD_RADIUS),
+                cx.palette.panel.gamma_multiply(0.92),
+                Stroke::new(2.0, cx.palette.accent),
+                egui::StrokeKind::Inside,
+            );
+            let text = RichText::new(cx.texts.get("drop-here")).heading();
+            let place = egui::Rect::from_center_size(inside.center(), vec2(inside.width(), 40.0));
+            ui.put(place, egui::Label::new(text));
+        });
+}

@@ -1,0 +1,256 @@
+//! The window, driven by the names that screen readers say: from welcome to export in both languages, every
+//! page at every scale, by keyboard alone, and idle.
+#![cfg(feature = "gui")]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use pointillist::engine::settings::{Language, Settings, Theme};
+use pointillist::engine::snapshot::{RunState, Snapshot};
+use pointillist::gui::App;
+use pointillist::gui::command::Page;
+use pointillist::gui::i18n::Texts;
+
+/// How long a test waits for work on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+fn window(home: &Path, settings: &Settings, size: [f32; 2]) -> Harness<'static, App> {
+    settings.save(home).unwrap();
+    let home = home.to_path_buf();
+    Harness::builder()
+        .with_size(vec2(size[0], size[1]))
+        .with_max_steps(12)
+        .build_eframe(move |creation| App::new(&creation.egui_ctx, &home, None).unwrap())
+}
+
+/// Draws frames until the engine's state is as wanted.
+#[track_caller]
+fn wait(harness: &mut Harness<'static, App>, what: &str, until: impl Fn(&Snapshot) -> bool) {
+    let start = Instant::now();
+    while !until(&harness.state().snapshot()) {
+        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(30));
+        harness.step();
+    }
+    harness.run_steps(4);
+}
+
+fn go(harness: &mut Harness<'static, App>, key: Key) {
+    harness.key_press_modifiers(Modifiers::COMMAND, key);
+    harness.run_steps(3);
+}
+
+/// Presses the first button of this name.
+#[track_caller]
+fn press(harness: &mut Harness<'static, App>, name: &str) {
+    harness.get_all_by_role_and_label(Role::Button, name).next().unwrap().click_accesskit();
+    harness.run_steps(3);
+}
+
+#[track_caller]
+fn type_into(harness: &mut Harness<'static, App>, name: &str, text: &str) {
+    {
+        let field = harness.get_by_role_and_label(Role::TextInput, name);
+        field.focus();
+    }
+    harness.run_steps(2);
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    harness.run_steps(2);
+    harness.get_by_role_and_label(Role::TextInput, name).type_text(text);
+    harness.run_steps(3);
+}
+
+fn assert_no_missing_texts(harness: &Harness<'static, App>) {
+    let missing = harness.state().workbench().missing_texts();
+    assert!(missing.is_empty(), "texts without a translation: {missing:?}");
+}
+
+fn from_welcome_to_export(language: Language) {
+    let home = tempfile::tempdir().unwrap();
+    let texts = Texts::new(language);
+    let settings = Settings { language, ..Settings::default() };
+    let mut harness = window(home.path(), &settings, [1440.0, 900.0]);
+    harness.run_steps(3);
+
+    press(&mut harness, texts.get("sample-heart"));
+    wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
+    assert_eq!(harness.state().workbench().page(), Page::Data);
+    assert!(harness.query_all_by_label(texts.get("schema-title")).next().is_some());
+
+    press(&mut harness, texts.get("schema-continue"));
+    assert_eq!(harness.state().workbench().page(), Page::Train);
+    wait(&mut harness, "a plan", |snapshot| {
+        snapshot.plan.as_ref().is_some_and(|plan| plan.outcome.is_ok())
+    });
+    // A short run: the same form a person uses.
+    harness.get_by_role_and_label(Role::Slider, texts.get("setting-steps")).set_value_accesskit(40.0);
+    harness.run_steps(4);
+    wait(&mut harness, "the new plan", |snapshot| {
+        let plan = snapshot.plan.as_ref().and_then(|plan| plan.outcome.as_ref().ok());
+        plan.is_some_and(|plan| plan.steps == 40)
+    });
+    press(&mut harness, texts.get("action-start"));
+    wait(&mut harness, "the end of the run", |snapshot| {
+        let state = snapshot.runs.last().map(|run| run.state.clone());
+        if let Some(RunState::Failed(problem)) = &state {
+            panic!("{problem}");
+        }
+        matches!(state, Some(RunState::Finished(_)))
+    });
+
+    go(&mut harness, Key::Num3);
+    assert_eq!(harness.state().workbench().page(), Page::Export);
+    let target = home.path().join("rows.csv");
+    type_into(&mut harness, texts.get("export-path"), &target.display().to_string());
+    press(&mut harness, texts.get("page-export"));
+    wait(&mut harness, "the files", |snapshot| snapshot.exporting.is_none() && target.is_file());
+    assert!(home.path().join("rows.csv.certificate.json").is_file());
+    let lines = std::fs::read_to_string(&target).unwrap().lines().count();
+    assert!(lines > 1, "{lines} lines");
+
+    // A second export asks before it replaces the first.
+    press(&mut harness, texts.get("page-export"));
+    let start = Instant::now();
+    while harness.query_by_label(texts.get("replace-confirm")).is_none() {
+        assert!(start.elapsed() < PATIENCE, "nothing was asked");
+        std::thread::sleep(Duration::from_millis(30));
+        harness.step();
+    }
+    let before = std::fs::metadata(&target).unwrap().modified().unwrap();
+    press(&mut harness, texts.get("replace-confirm"));
+    wait(&mut harness, "the replacement", |_| {
+        std::fs::metadata(&target).is_ok_and(|file| file.modified().unwrap() > before)
+    });
+
+    go(&mut harness, Key::Num4);
+    go(&mut harness, Key::L);
+    harness.check_accessibility();
+    assert_no_missing_texts(&harness);
+}
+
+#[test]
+fn from_welcome_to_export_in_english() {
+    from_welcome_to_export(Language::English);
+}
+
+#[test]
+fn from_welcome_to_export_in_chinese() {
+    from_welcome_to_export(Language::Chinese);
+}
+
+/// Every page in both languages and themes, at every scale: all glyphs are there (the harness panics on a
+/// missing one), every control has a name and none reaches over the window's edge.
+#[test]
+fn every_page_at_every_scale() {
+    for (language, theme) in [(Language::English, Theme::Dark), (Language::Chinese, Theme::Light)] {
+        for zoom in [1.0, 1.5, 2.0, 3.0] {
+            let home = tempfile::tempdir().unwrap();
+            let settings = Settings { language, theme, zoom, ..Settings::default() };
+            let mut harness = window(home.path(), &settings, [1440.0, 900.0]);
+            harness.run_steps(3);
+            let texts = Texts::new(language);
+            check_controls(&harness, "welcome", zoom);
+            press(&mut harness, texts.get("sample-adult"));
+            wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
+            for (page, key) in
+                [("data", Key::Num1), ("train", Key::Num2), ("export", Key::Num3), ("privacy", Key::Num4)]
+            {
+                go(&mut harness, key);
+                harness.run_steps(3);
+                check_controls(&harness, page, zoom);
+            }
+            assert_no_missing_texts(&harness);
+        }
+    }
+}
+
+#[track_caller]
+fn check_controls(harness: &Harness<'static, App>, page: &str, zoom: f32) {
+    harness.check_accessibility();
+    let width = harness.ctx.content_rect().width();
+    for role in [Role::Button, Role::Slider, Role::TextInput, Role::CheckBox, Role::ComboBox] {
+        for node in harness.query_all_by_role(role) {
+            let rect = node.rect();
+            let name = node.accesskit_node().label().unwrap_or_default();
+            let inside = rect.left() >= -1.0 && rect.width() <= width;
+            assert!(inside, "{page} at {zoom}: {role:?} {name:?} at {rect:?} in {width}");
+        }
+    }
+}
+
+#[test]
+fn the_keyboard_alone_opens_a_sample() {
+    let home = tempfile::tempdir().unwrap();
+    let mut harness = window(home.path(), &Settings::default(), [1280.0, 800.0]);
+    harness.run_steps(3);
+    let texts = Texts::new(Language::English);
+    let wanted = texts.get("sample-heart");
+    for _ in 0..40 {
+        harness.key_press(Key::Tab);
+        harness.run_steps(2);
+        if harness.get_by_role_and_label(Role::Button, wanted).is_focused() {
+            harness.key_press(Key::Enter);
+            wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
+            return;
+        }
+    }
+    panic!("Tab never reached the sample");
+}
+
+#[test]
+fn an_idle_window_asks_for_no_frame() {
+    let home = tempfile::tempdir().unwrap();
+    let mut harness = window(home.path(), &Settings::default(), [1280.0, 800.0]);
+    let texts = Texts::new(Language::English);
+    harness.run_steps(3);
+    press(&mut harness, texts.get("sample-heart"));
+    wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
+    // The engine may still have news for a moment, and a toast asks for one frame when it goes.
+    let close = texts.get("toast-close");
+    let start = Instant::now();
+    loop {
+        std::thread::sleep(Duration::from_millis(200));
+        harness.run_steps(3);
+        if harness.query_all_by_label(close).next().is_some() {
+            harness.query_all_by_label(close).next().unwrap().click_accesskit();
+            continue;
+        }
+        if !harness.ctx.has_requested_repaint() {
+            break;
+        }
+        assert!(start.elapsed() < PATIENCE, "{:?}", harness.ctx.repaint_causes());
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(!harness.ctx.has_requested_repaint(), "{:?}", harness.ctx.repaint_causes());
+}
+
+#[test]
+fn a_bad_file_is_told_and_the_window_lives_on() {
+    let home = tempfile::tempdir().unwrap();
+    let empty = home.path().join("empty.csv");
+    std::fs::write(&empty, "").unwrap();
+    let mut harness = window(home.path(), &Settings::default(), [1280.0, 800.0]);
+    harness.run_steps(3);
+    let texts = Texts::new(Language::English);
+    for path in [empty, home.path().join("missing.csv")] {
+        type_into(&mut harness, texts.get("path-label"), &path.display().to_string());
+        press(&mut harness, texts.get("path-open"));
+        let title = texts.get("problem-load");
+        let start = Instant::now();
+        while harness.query_all_by_label_contains(title).next().is_none() {
+            assert!(start.elapsed() < PATIENCE, "nothing was said");
+            std::thread::sleep(Duration::from_millis(30));
+            harness.step();
+        }
+        while let Some(close) = harness.query_all_by_label(texts.get("toast-close")).next() {
+            close.click_accesskit();
+            harness.run_steps(3);
+        }
+    }
+    press(&mut harness, texts.get("sample-heart"));
+    wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
+}
