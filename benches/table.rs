@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use pointillist::data::{EncoderSettings, ReadOptions, RowEncoder, Table, profile, read_table, samples};
-use pointillist::export::TableWriter;
+use pointillist::export::{SealedTable, TableWriter};
 use pointillist::num::{Progress, RandomSource};
 
 const ROWS: usize = 1_000_000;
@@ -58,7 +58,7 @@ fn benchmarks(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let mut writer = TableWriter::create(&target, &schema, true).expect("a writable folder");
                 writer.write(&batch).expect("space");
-                writer.finish().expect("space")
+                writer.seal().and_then(SealedTable::publish).expect("space")
             });
         });
     }

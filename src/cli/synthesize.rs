@@ -15,7 +15,7 @@ use crate::engine::{
 use crate::export::Recipe;
 use crate::privacy::Neighboring;
 use crate::privacy::ledger::EntryId;
-use crate::train::{DeviceKind, ScheduleKind, StopReason, TrainSettings, describe};
+use crate::train::{DeviceKind, StopReason, describe};
 
 /// Arguments of `synthesize`.
 #[derive(Debug, Args)]
@@ -45,8 +45,8 @@ pub struct SynthesizeArgs {
     #[arg(long, value_enum)]
     relation: Option<Relation>,
     /// How the noise is spread over the steps.
-    #[arg(long, value_parser = parse_schedule)]
-    schedule: Option<ScheduleKind>,
+    #[arg(long, value_parser = ["constant", "two-phase", "linear", "exponential"])]
+    schedule: Option<String>,
     /// Critic steps.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
@@ -148,13 +148,13 @@ fn request(args: &SynthesizeArgs) -> Result<RunRequest, CliError> {
     if let Some(steps) = args.steps {
         request.overrides.push(("steps".into(), steps.to_string()));
     }
-    if let Some(schedule) = args.schedule {
-        request.overrides.push(("schedule".into(), schedule.name().into()));
+    if let Some(schedule) = &args.schedule {
+        request.overrides.push(("schedule".into(), schedule.clone()));
     }
     // A misspelt key or an impossible value is told before anything is loaded.
     let mut probe = request.settings.clone().unwrap_or_default();
     for (key, value) in &request.overrides {
-        describe::set(&mut probe, key, value).map_err(|error| CliError::Usage(error.to_string()))?;
+        describe::set_text(&mut probe, key, value).map_err(|error| CliError::Usage(error.to_string()))?;
     }
     Ok(request)
 }
@@ -235,7 +235,7 @@ fn report(args: &SynthesizeArgs, driver: &Driver, outcome: &Outcome, exported: &
         return Err(CliError::Failure { message: "the run is gone".into(), causes: Vec::new() });
     };
     let plan = view.plan.as_deref();
-    let epsilon = view.target.and(plan.map(|plan| plan.epsilon));
+    let epsilon = view.target.and(plan.and_then(|plan| plan.epsilon));
     let delta = view.target.map(|target| target.delta);
     if args.json {
         return print_json(&json!({
@@ -271,7 +271,7 @@ fn report(args: &SynthesizeArgs, driver: &Driver, outcome: &Outcome, exported: &
 
 fn settings_help() -> String {
     let mut text = String::from("Settings for --set (without it, the recommended ones for the table and ε):\n");
-    for setting in describe::all() {
+    for setting in &describe::SETTINGS {
         text.push_str(&format!("  {:24} {}\n", setting.key, setting.help));
     }
     text
@@ -312,10 +312,6 @@ fn parse_method(text: &str) -> Result<Method, String> {
 
 fn parse_device(text: &str) -> Result<DeviceKind, String> {
     DeviceKind::from_name(text).ok_or_else(|| "expected flex, ndarray or wgpu".into())
-}
-
-fn parse_schedule(text: &str) -> Result<ScheduleKind, String> {
-    ScheduleKind::from_name(text).ok_or_else(|| "expected constant, two-phase, linear or exponential".into())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::data::{Bound, Kind, ReadOptions, Scale, samples::SampleId};
+use crate::data::{Bound, Kind, ReadOptions, Scale};
 use crate::engine::settings::Settings;
 use crate::num::Epsilon;
 use crate::privacy::Neighboring;
@@ -43,8 +43,8 @@ pub enum DataSource {
         /// Where its schema comes from.
         schema: SchemaSource,
     },
-    /// A table that ships with the program.
-    Sample(SampleId),
+    /// A table that ships with the program, by its [`id`](crate::data::samples::Sample::id).
+    Sample(&'static str),
 }
 
 /// A change to one column of the schema under review.

@@ -55,7 +55,7 @@ pub(super) enum Note {
     RunStarted { run: RunId, entry: Option<EntryId> },
     RunWarning { run: RunId, message: String },
     RunEnded { run: RunId, end: Box<RunEnd> },
-    Exported(Box<Result<Exported, exports::ExportEnd>>),
+    Exported(Box<Result<Exported, ExportEnd>>),
 }
 
 pub(super) use exports::ExportEnd;

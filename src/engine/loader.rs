@@ -128,17 +128,20 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
     let loading = |error: crate::data::DataError| Problem::new(Area::Load, &error);
     match source {
         DataSource::Sample(id) => {
-            let sample = samples::load(*id).map_err(loading)?;
+            let unknown = || Problem::plain(Area::Load, format!("no sample table is called `{id}`"));
+            let sample = samples::find(id).ok_or_else(unknown)?;
+            let table = sample.table(progress).map_err(loading)?;
+            let schema = sample.schema().map_err(loading)?;
             stage.set(LoadStage::Profiling);
-            let profile = profile(&sample.table, progress).map_err(loading)?;
+            let profile = profile(&table, progress).map_err(loading)?;
             stage.set(LoadStage::Checking);
-            let misfit = check(&sample.schema, &sample.table, progress).err();
+            let misfit = check(&schema, &table, progress).err();
             Ok(Loaded {
-                name: sample.name,
+                name: table.name().to_owned(),
                 path: None,
                 schema_path: None,
-                table: sample.table,
-                schema: sample.schema,
+                table,
+                schema,
                 summaries: profile.columns,
                 warnings: Vec::new(),
                 misfit,

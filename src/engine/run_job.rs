@@ -8,7 +8,7 @@ use arrow::record_batch::RecordBatch;
 
 use crossbeam_channel::Sender;
 
-use crate::data::{EncodedRows, RowEncoder, Schema};
+use crate::data::{EncodedRows, RowEncoder, Schema, Table};
 use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
@@ -16,8 +16,8 @@ use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::series::SeriesCollector;
 use crate::engine::snapshot::{Dataset, RunView, SampleRows, Series};
 use crate::num::{Progress, RandomSource, StewardOnly};
-use crate::num::RandomOrigin;
-use crate::privacy::EventList;
+use crate::num::Delta;
+use crate::privacy::{AccountantKind, EventList};
 use crate::privacy::ledger::{DatasetId, EntryId, Outcome, PrivacyUnit, Reservation, Settlement};
 use crate::train::{
     ColumnHistogram, Control, Observation, Plan, PlanSummary, Privacy, StopReason, TrainError, TrainSettings,
@@ -30,8 +30,6 @@ const OFFER_EVERY: Duration = Duration::from_millis(100);
 const LOSS_MEMORY: f64 = 0.98;
 /// The rate shown is that of the last this many seconds.
 const RATE_WINDOW: f64 = 5.0;
-/// How many points the projected ε is drawn with.
-const PROJECTED_POINTS: usize = 60;
 
 /// Where a run's thread leaves its newest progress; the latest wins.
 #[derive(Debug, Default)]
@@ -85,7 +83,6 @@ impl RunLive {
 
 /// A run that has ended with a generator, and all that its certificate needs.
 pub(super) struct FinishedRun {
-    pub id: RunId,
     pub request: RunRequest,
     pub dataset: Arc<Dataset>,
     pub identity: Option<DatasetId>,
@@ -93,7 +90,6 @@ pub(super) struct FinishedRun {
     pub planned: EventList,
     pub entry: Option<EntryId>,
     pub trained: Trained,
-    pub random: RandomOrigin,
 }
 
 impl FinishedRun {
@@ -145,7 +141,6 @@ impl RunJob {
         let rows = encoder.encode(&dataset.table, &Progress::default()).map_err(|error| failed(&error))?;
         self.warn_of_clamped(&rows);
         let random = self.request.seed.map_or_else(RandomSource::from_operating_system, RandomSource::seeded);
-        let origin = random.origin();
         let planned = plan.events();
         let entry = self.reserve(&plan)?;
         let _ = self.notes.send(Note::RunStarted { run: self.id, entry });
@@ -154,16 +149,15 @@ impl RunJob {
         // A panic while training must still leave the account right, so it is caught here, inside the entry.
         let outcome = super::catching(Area::Train, || {
             Training::new(plan, encoder, rows, self.request.device, random)
-                .and_then(|mut training| training.run(&self.control, &mut |seen| watcher.observe(seen)))
+                .and_then(|training| training.run(&self.control, &mut |seen| watcher.observe(seen)))
                 .map_err(|error| RunFailure::of(&error))
                 .map_or_else(|failure| Ok(Err(failure)), |trained| Ok(Ok(trained)))
         });
         watcher.offer();
         match outcome {
             Ok(Ok(trained)) => {
-                self.settle(entry, &planned, &trained)?;
+                self.settle(entry, (&summary, &planned), &trained)?;
                 Ok(FinishedRun {
-                    id: self.id,
                     request: self.request,
                     dataset,
                     identity: self.identity,
@@ -171,7 +165,6 @@ impl RunJob {
                     planned,
                     entry,
                     trained,
-                    random: origin,
                 })
             }
             Ok(Err(failure)) => {
@@ -180,7 +173,7 @@ impl RunJob {
             }
             Err(panic) => {
                 // How far it came is not known: the whole plan stays charged.
-                self.settle_failure(entry, &summary, Some((planned, summary.epsilon.unwrap_or(0.0))), &panic);
+                self.settle_failure(entry, &summary, planned, &panic);
                 Err(panic)
             }
         }
@@ -225,17 +218,22 @@ impl RunJob {
         self.ledger.reserve(reservation).map(Some).map_err(|error| Problem::new(Area::Ledger, &error))
     }
 
-    fn settle(&self, entry: Option<EntryId>, planned: &EventList, trained: &Trained) -> Result<(), Problem> {
-        let (Some(entry), Some(epsilon), Some(delta)) = (entry, trained.epsilon, trained.delta) else {
+    fn settle(
+        &self,
+        entry: Option<EntryId>,
+        (plan, planned): (&PlanSummary, &EventList),
+        trained: &Trained,
+    ) -> Result<(), Problem> {
+        let (Some(entry), Some(epsilon), Some(delta)) = (entry, trained.epsilon, plan.delta) else {
             return Ok(());
         };
         let by_person = trained.stopped == StopReason::ByPerson;
         let settlement = Settlement {
             events: if by_person { planned.clone() } else { trained.executed.clone() },
-            epsilon,
+            epsilon: if by_person { plan.epsilon.unwrap_or(epsilon) } else { epsilon },
             delta,
             outcome: if by_person { Outcome::StoppedByPerson } else { Outcome::Finished },
-            note: by_person.then(|| format!("stopped by a person after {} steps", trained.steps)),
+            note: by_person.then(|| format!("stopped by a person after {} steps", trained.steps_done)),
         };
         self.ledger.settle(entry, settlement).map_err(|error| Problem::new(Area::Ledger, &error))
     }
@@ -245,10 +243,15 @@ impl RunJob {
         &self,
         entry: Option<EntryId>,
         plan: &PlanSummary,
-        executed: Option<(EventList, f64)>,
+        events: EventList,
         problem: &Problem,
     ) {
-        let (Some(entry), Some(delta), Some((events, epsilon))) = (entry, plan.delta, executed) else { return };
+        let (Some(entry), Some(delta)) = (entry, plan.delta) else { return };
+        // What cannot be accounted stays charged as planned.
+        let Some(epsilon) = Delta::new(delta).ok().and_then(|delta| AccountantKind::Rdp.epsilon(&events, delta).ok())
+        else {
+            return;
+        };
         let settlement = Settlement {
             events,
             epsilon,
@@ -265,7 +268,7 @@ impl RunJob {
 /// A failure in training, with what had been executed by then.
 struct RunFailure {
     problem: Problem,
-    executed: Option<(EventList, f64)>,
+    executed: EventList,
 }
 
 impl RunFailure {
@@ -290,9 +293,13 @@ pub(super) fn plan_for(request: &RunRequest, schema: &Schema, rows: usize) -> Re
 
 fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<TrainSettings, Problem> {
     let epsilon = request.target.map(|target| target.epsilon);
-    let mut settings = request.settings.clone().unwrap_or_else(|| recommended(rows, schema, epsilon));
+    let mut settings = match (&request.settings, epsilon) {
+        (Some(settings), _) => settings.clone(),
+        (None, Some(epsilon)) => recommended(rows, schema, epsilon),
+        (None, None) => TrainSettings::default(),
+    };
     for (key, value) in &request.overrides {
-        describe::set(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
+        describe::set_text(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
     }
     Ok(settings)
 }
@@ -301,7 +308,8 @@ fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<Tr
 fn format_rows(batch: &RecordBatch) -> SampleRows {
     SampleRows {
         columns: batch.schema().fields().iter().map(|field| field.name().clone()).collect(),
-        rows: format_batch(batch),
+        rows: Table::from_batches("sample", &batch.schema(), std::slice::from_ref(batch))
+            .map_or_else(|_| Vec::new(), |table| table.preview(0..table.rows())),
     }
 }
 

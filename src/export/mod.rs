@@ -12,4 +12,4 @@ pub use certificate::{Certificate, CertificateFacts, Verdict, read_certificate, 
 pub use error::ExportError;
 pub use model_file::{GENERATOR_ENDING, GeneratorFile};
 pub use recipe::Recipe;
-pub use table::{TableFormat, TableWriter, Written};
+pub use table::{TableFormat, SealedTable, TableWriter, Written};

@@ -57,6 +57,14 @@ impl GeneratorFile {
     /// # Errors
     /// When the file exists and may not be replaced, or cannot be written.
     pub fn save(&self, path: &Path, overwrite: bool) -> Result<(), ExportError> {
+        write_atomically(path, &self.to_bytes(path)?, overwrite)
+    }
+
+    /// The file's bytes; `path` is named in errors.
+    ///
+    /// # Errors
+    /// When the metadata or a tensor cannot be written in this format.
+    pub fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, ExportError> {
         let network = self.generator.network();
         let encoder = self.generator.encoder();
         let metadata = Metadata {
@@ -93,8 +101,7 @@ impl GeneratorFile {
         });
         let views = views.collect::<Result<Vec<_>, _>>()?;
         let header = HashMap::from([(KEY.to_owned(), json)]);
-        let bytes = serialize(views, Some(header)).map_err(|error| unwritable(error.to_string()))?;
-        write_atomically(path, &bytes, overwrite)
+        serialize(views, Some(header)).map_err(|error| unwritable(error.to_string()))
     }
 
     /// Reads a file back.

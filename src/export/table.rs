@@ -54,7 +54,30 @@ pub struct Written {
     pub rows: u64,
 }
 
-/// Writes a table batch by batch to a temporary file; [`TableWriter::finish`] syncs it and gives it its name.
+/// A whole table file that waits for its name. Dropped, it leaves nothing.
+pub struct SealedTable {
+    file: AtomicFile,
+    written: Written,
+}
+
+impl SealedTable {
+    /// Its hash, size and rows.
+    pub const fn written(&self) -> &Written {
+        &self.written
+    }
+
+    /// Syncs the file and gives it its name.
+    ///
+    /// # Errors
+    /// When the disk refuses, or a file of that name appeared meanwhile; nothing is left behind then.
+    pub fn publish(self) -> Result<Written, ExportError> {
+        self.file.commit()?;
+        Ok(self.written)
+    }
+}
+
+/// Writes a table batch by batch to a temporary file: [`TableWriter::seal`] completes it, [`SealedTable::publish`]
+/// gives it its name.
 /// Dropped before that, or after an error, it leaves nothing.
 pub struct TableWriter {
     output: Output,
@@ -134,11 +157,11 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Completes the file, syncs it and gives it its name.
+    /// Completes the file and syncs it under its temporary name.
     ///
     /// # Errors
-    /// When the disk refuses, or a file of that name appeared meanwhile; nothing is left behind then.
-    pub fn finish(self) -> Result<Written, ExportError> {
+    /// When the disk refuses; nothing is left behind then.
+    pub fn seal(self) -> Result<SealedTable, ExportError> {
         let Self { output, sink, rows, .. } = self;
         match output {
             Output::Csv(writer) => {
@@ -148,7 +171,7 @@ impl TableWriter {
                 writer.close().map_err(|error| sink.explain(&error))?;
             }
         }
-        sink.commit(rows)
+        sink.seal(rows)
     }
 }
 
@@ -272,13 +295,12 @@ impl Sink {
         ExportError::Unwritable { path: self.lock().file.path().to_owned(), reason: reason.to_owned() }
     }
 
-    fn commit(self, rows: u64) -> Result<Written, ExportError> {
+    fn seal(self, rows: u64) -> Result<SealedTable, ExportError> {
         let path = self.lock().file.path().to_owned();
         let lost = || ExportError::from_write(&path, io::Error::other("the file is still being written"));
         let inner = Arc::into_inner(self.0).ok_or_else(lost)?;
         let Inner { file, hasher, bytes, .. } = inner.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        file.commit()?;
-        Ok(Written { sha256: hexadecimal(&hasher.finalize()), bytes, rows })
+        Ok(SealedTable { file, written: Written { sha256: hexadecimal(&hasher.finalize()), bytes, rows } })
     }
 }
 
@@ -446,7 +468,7 @@ provenance = "declared"
         let mut writer = TableWriter::create(&path, &schema, false).unwrap();
         writer.write(&batch).unwrap();
         assert!(!path.exists(), "not before it is whole");
-        let written = writer.finish().unwrap();
+        let written = writer.seal().unwrap().publish().unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), TABLE);
         assert_eq!((written.rows, written.bytes), (3, TABLE.len() as u64));
         assert_eq!(written.sha256, sha256_of_file(&path).unwrap());
@@ -461,7 +483,7 @@ provenance = "declared"
         let mut writer = TableWriter::create(&path, &schema, false).unwrap();
         writer.write(&batch.slice(0, 2)).unwrap();
         writer.write(&batch.slice(2, 1)).unwrap();
-        let written = writer.finish().unwrap();
+        let written = writer.seal().unwrap().publish().unwrap();
         assert_eq!(written.sha256, sha256_of_file(&path).unwrap());
         let back = read_table(&path, &ReadOptions::default(), &Progress::new()).unwrap();
         let again = Table::from_batches("t", &batch.schema(), &[batch]).unwrap();

@@ -40,6 +40,11 @@ impl DeviceKind {
         }
     }
 
+    /// The device of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|device| device.name() == name)
+    }
+
     /// Opens the device, without autodiff.
     ///
     /// # Errors

@@ -399,6 +399,43 @@ pub fn setting(key: &str) -> Option<&'static SettingDescription> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
+/// Changes a setting given by key and text, as a command line or a file has them. Layers' widths are separated
+/// by commas; switches are `true` or `false`.
+///
+/// # Errors
+/// When there is no such setting, or the text is no value in its range; the settings stay as they were.
+pub fn set_text(settings: &mut TrainSettings, key: &str, text: &str) -> Result<(), SettingTextError> {
+    let setting = setting(key).ok_or_else(|| SettingTextError::Unknown(key.to_owned()))?;
+    let value = match setting.range {
+        SettingRange::Integer { .. } => text.parse().ok().map(SettingValue::Integer),
+        SettingRange::Real { .. } => text.parse().ok().map(SettingValue::Real),
+        SettingRange::Switch => text.parse().ok().map(SettingValue::Switch),
+        SettingRange::Choice(names) => {
+            names.iter().find(|name| **name == text).map(|name| SettingValue::Choice(name))
+        }
+        SettingRange::Widths { .. } => {
+            let widths = text.split(',').filter(|part| !part.trim().is_empty()).map(|part| part.trim().parse());
+            widths.collect::<Result<Vec<usize>, _>>().ok().map(SettingValue::Widths)
+        }
+    };
+    let Some(value) = value else {
+        let expected = setting.error(&setting.get(settings)).expected;
+        return Err(SettingError { key: setting.key, value: text.to_owned(), expected }.into());
+    };
+    Ok(setting.set(settings, value)?)
+}
+
+/// Why a setting given as text was not taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SettingTextError {
+    /// There is no such setting.
+    #[error("there is no setting `{0}`; `pointillist synthesize --help` lists them")]
+    Unknown(String),
+    /// The value is not one it can have.
+    #[error(transparent)]
+    Value(#[from] SettingError),
+}
+
 impl TrainSettings {
     /// Checks every setting against its range.
     ///

@@ -100,7 +100,7 @@ impl Coordinator {
             DataSource::File { path, .. } => {
                 path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
             }
-            DataSource::Sample(id) => id.name().to_owned(),
+            DataSource::Sample(id) => (*id).to_owned(),
         };
         let progress = Progress::default();
         let stage = StageCell::default();

@@ -1,7 +1,6 @@
 //! The export in progress: one at a time, on a thread of its own.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::engine::command::ExportRequest;
 use crate::engine::coordinator::Coordinator;

@@ -12,6 +12,7 @@ use crate::gui::pages::train::TrainPage;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
 use crate::num::logspace::{normal_cdf, normal_quantile};
+use crate::num::{Delta, Epsilon};
 use crate::privacy::gaussian_sigma;
 use crate::train::PlanSummary;
 
@@ -29,9 +30,13 @@ fn worst_case_rate(epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
 /// What an attacker finds at a rate of false alarms behind one Gaussian mechanism that just keeps the promise.
 pub fn gaussian_rate(epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
     let worst = worst_case_rate(epsilon, delta, false_alarms);
-    match gaussian_sigma(epsilon, delta, 1.0) {
-        Ok(sigma) => normal_cdf(normal_quantile(false_alarms) + 1.0 / sigma).min(worst),
-        Err(_) => worst,
+    let sigma = match (Epsilon::new(epsilon), Delta::new(delta)) {
+        (Ok(epsilon), Ok(delta)) => gaussian_sigma(epsilon, delta, 1.0).ok(),
+        _ => None,
+    };
+    match sigma {
+        Some(sigma) => normal_cdf(normal_quantile(false_alarms) + 1.0 / sigma).min(worst),
+        None => worst,
     }
 }
 
