@@ -240,10 +240,22 @@ pub(super) fn gaussian(noise_multiplier: f64, order: f64) -> f64 {
 }
 
 /// Lap(0, b) against Lap(1, b), ε = 1/b (Mironov 2017, Prop. 6), with e^((α−1)ε) taken out of the logarithm:
-/// M = e^((α−1)ε) (α + (α−1) e^(−(2α−1)ε)) / (2α−1).
+/// M = e^((α−1)ε) (α + (α−1) e^(−(2α−1)ε)) / (2α−1). Where that cancels, the first terms of
+/// M − 1 = Σ_{k≥2} (α(α−1)^k + (−1)^k (α−1)α^k) ε^k / (k! (2α−1)).
 pub(super) fn laplace(epsilon: f64, order: f64) -> f64 {
-    let twice = 2.0 * order - 1.0;
-    epsilon + ((order + (order - 1.0) * (-twice * epsilon).exp()) / twice).ln() / (order - 1.0)
+    let (twice, power) = (2.0 * order - 1.0, order - 1.0);
+    if order * epsilon > 1e-2 {
+        return epsilon + ((order + power * (-twice * epsilon).exp()) / twice).ln() / power;
+    }
+    let (up, down) = (power * epsilon, -order * epsilon);
+    let mut excess = 0.0;
+    let (mut first, mut second) = (up, down);
+    for k in 2..9 {
+        first *= up / f64::from(k);
+        second *= down / f64::from(k);
+        excess += (order * first + power * second) / twice;
+    }
+    excess.ln_1p() / power
 }
 
 /// An ε-bounded-range mechanism is ε²/8-zCDP (Cesar & Rogers 2021, Lemma 3.2), and ε-DP besides.
@@ -258,10 +270,15 @@ pub(super) fn at_orders(divergence: impl Fn(f64) -> f64) -> Vec<f64> {
 
 /// Losses +ε with probability p·e^ε/(1+e^ε) and −ε with p/(1+e^ε), 0 otherwise: randomised response, or (p = 1)
 /// the worst case of any ε-DP mechanism (Kairouz, Oh, Viswanath 2015).
+/// M − 1 = 2p sinh(αε/2) sinh((α−1)ε/2) / cosh(ε/2), which does not cancel.
 pub(super) fn two_losses(epsilon: f64, probability: f64, order: f64) -> f64 {
+    let power = order - 1.0;
+    if order * epsilon < 600.0 {
+        let excess = 2.0 * probability * (0.5 * order * epsilon).sinh() * (0.5 * power * epsilon).sinh();
+        return (excess / (0.5 * epsilon).cosh()).ln_1p() / power;
+    }
     let up = probability / (1.0 + (-epsilon).exp());
     let down = probability - up;
-    let power = order - 1.0;
     // M = e^((α−1)ε) [up + down e^(−2(α−1)ε) + (1−p) e^(−(α−1)ε)]
     epsilon
         + (up + down * (-2.0 * power * epsilon).exp() + (1.0 - probability) * (-power * epsilon).exp()).ln()
@@ -282,6 +299,10 @@ pub fn randomized_response(truth_probability: f64, categories: u64) -> (f64, f64
 pub(super) fn discrete_laplace(scale: f64, sensitivity: f64, order: f64) -> f64 {
     if sensitivity == 0.0 {
         return 0.0;
+    }
+    if order * sensitivity / scale < 1e-3 {
+        // The sum below would cancel; as an ε-DP mechanism it costs at most this, and exactly this for s = 1.
+        return two_losses(sensitivity / scale, 1.0, order);
     }
     let r = (-1.0 / scale).exp();
     let ln_rho = -(2.0 * order - 1.0) / scale;

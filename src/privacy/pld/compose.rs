@@ -102,7 +102,8 @@ fn lowest(points: &[Point]) -> i64 {
 
 impl Side<'_> {
     /// What the chords add to ε: splitting a mass adds variance and keeps E[1] and E[e^(−L)], so with variance v on
-    /// average ln E[e^(θL)] grows by about θ(θ+1)v/2 an event, and ε at the saddle point θ by (1+θ)v/2. A mass split over
+    /// average ln E[e^(θL)] grows by about θ(θ+1)v/2 an event, and ε at the saddle point θ by (1+θ)v/2 (where ln δ falls
+    /// more steeply than by θ, as below an atom, by as much more; see [`on_grid`]). A mass split over
     /// a width w has v at most w²/4 and moves by at most w.
     fn excess(&self, step: f64, tilt: f64) -> f64 {
         let each = self.parts.iter().map(|&(points, count)| {
@@ -153,6 +154,10 @@ impl Side<'_> {
                 Question::Delta { epsilon } => (epsilon - found.mean, found.variance, deviation),
             };
             if missing.abs() <= enough || (tilt == 0.0 && missing < 0.0) || tilt * step > 50.0 {
+                break;
+            }
+            if missing > 0.0 && found.variance < 1e-3 * step * step {
+                // All that counts lies on one dot already: the top of what is bounded.
                 break;
             }
             if missing > 0.0 {
@@ -273,14 +278,15 @@ impl Composed {
         self.at.value - self.tilt * self.center
     }
 
-    fn epsilon(&self, ln_delta: f64) -> f64 {
+    /// The least ε at ln δ, and how steeply ln δ falls there.
+    fn epsilon(&self, ln_delta: f64) -> (f64, f64) {
         let rest = ln_delta.exp() - self.infinite;
         if rest <= 0.0 {
-            return f64::INFINITY;
+            return (f64::INFINITY, 0.0);
         }
         let target = (rest.ln() - self.ln_scale()).exp();
         if !target.is_finite() {
-            return f64::INFINITY;
+            return (f64::INFINITY, 0.0);
         }
         // The topmost point at which δ passes the target; the answer lies above it, at or below the point before.
         let (mut loss_above, mut g_above, mut d_above) = (f64::INFINITY, 0.0, 0.0);
@@ -294,15 +300,19 @@ impl Composed {
         });
         if found.is_none() || loss_above == f64::INFINITY {
             // Nothing is known below the window; and where already its top is too much, nothing at all.
-            return (self.center + loss_above).max(0.0);
+            return ((self.center + loss_above).max(0.0), 0.0);
         }
         // D(l − u) = D(l) + (1 − e^(−u)) G(l) down to the next point.
         let ratio = (target - d_above) / g_above;
         let down = if ratio < 1.0 { -(-ratio).ln_1p() } else { self.step };
-        (self.center + loss_above - down.min(self.step)).max(0.0)
+        let down = down.min(self.step);
+        // −D′/D with D′ = −e^(−u) G.
+        let steepness = g_above * (-down).exp() / target;
+        ((self.center + loss_above - down).max(0.0), steepness)
     }
 
-    fn delta(&self, epsilon: f64) -> f64 {
+    /// δ at ε, and how steeply ln δ falls there.
+    fn delta(&self, epsilon: f64) -> (f64, f64) {
         let relative = epsilon - self.center;
         let (mut loss_above, mut d_above, mut g_above) = (relative, self.above, 0.0);
         let found = self.walk(|loss, d, g| {
@@ -314,10 +324,18 @@ impl Composed {
         });
         if found.is_none() && self.tilt > 0.0 && loss_above > relative + self.step {
             // Below the window: what lies between is not known (without a tilt it came back above, as too much).
-            return 1.0;
+            return (1.0, 0.0);
         }
         let d = d_above - (relative - loss_above).exp_m1() * g_above;
-        ((d.ln() + self.ln_scale()).exp() + self.infinite).min(1.0)
+        let steepness = if d > 0.0 {
+            g_above * (relative - loss_above).exp() / d
+        } else {
+            0.0
+        };
+        (
+            ((d.ln() + self.ln_scale()).exp() + self.infinite).min(1.0),
+            steepness,
+        )
     }
 }
 
@@ -333,7 +351,9 @@ pub fn answer_within(pairs: &Counted, question: Question, guess: Guess, relative
     let mut best: Option<Answer> = None;
     let mut finer = 1.0;
     for _ in 0..4 {
-        let mut layout = Layout::choose(pairs, guess, finer * aim(guess.epsilon));
+        let Some(mut layout) = Layout::choose(pairs, guess, finer * aim(guess.epsilon)) else {
+            break;
+        };
         let (value, tilt, excess) = on_grid(pairs, &mut layout, question, guess);
         let epsilon = match question {
             Question::Epsilon { .. } => value,
@@ -352,7 +372,7 @@ pub fn answer_within(pairs: &Counted, question: Question, guess: Guess, relative
         if !(coarse || cut) || !value.is_finite() {
             break;
         }
-        finer = (finer * aim(epsilon) / excess).min(1.0);
+        finer *= (aim(epsilon) / excess).clamp(0.01, 1.0);
         guess = Guess {
             tilt,
             epsilon: epsilon.min(guess.epsilon),
@@ -360,7 +380,7 @@ pub fn answer_within(pairs: &Counted, question: Question, guess: Guess, relative
         };
     }
     best.unwrap_or(Answer {
-        value: f64::INFINITY,
+        value: nothing(question),
         excess: f64::INFINITY,
     })
 }
@@ -379,7 +399,9 @@ struct Layout {
 impl Layout {
     /// A pair composed c times with dots w apart adds c w² (1+θ)/12 to ε ([`Side::excess`]). What is aimed at is
     /// shared out by √c, so that a pair composed once does with few dots.
-    fn choose(pairs: &Counted, guess: Guess, aim: f64) -> Self {
+    ///
+    /// `None` where a pair's losses are beyond any grid.
+    fn choose(pairs: &Counted, guess: Guess, aim: f64) -> Option<Self> {
         let roots: f64 = pairs.iter().map(|&(_, count)| (count as f64).sqrt()).sum();
         let count: f64 = pairs.iter().map(|&(_, count)| count as f64).sum();
         let steep = 1.0 + guess.tilt;
@@ -396,6 +418,9 @@ impl Layout {
             .map(|width| (width / step).clamp(1.0, 1e9) as i64)
             .collect();
         let tail = (guess.ln_delta - 14.0 - count.ln()).exp().clamp(1e-300, 1e-4);
+        if !(step > 0.0 && step.is_finite()) {
+            return None;
+        }
         let mut layout = Self {
             step,
             multiples,
@@ -406,11 +431,14 @@ impl Layout {
         let points: f64 = (0..pairs.len())
             .map(|i| extent(pairs[i].0, layout.grid(i)) / layout.multiples[i] as f64)
             .sum();
+        if !points.is_finite() {
+            return None;
+        }
         if points > MOST_CELLS {
             layout.step *= points / MOST_CELLS;
             layout.limited = true;
         }
-        layout
+        layout.step.is_finite().then_some(layout)
     }
 
     fn grid(&self, pair: usize) -> Grid {
@@ -428,13 +456,17 @@ fn on_grid(pairs: &Counted, layout: &mut Layout, question: Question, guess: Gues
     directions(pairs, layout, Some(question), guess)
         .into_iter()
         .map(|composed| {
-            let value = match question {
+            let (value, steepness) = match question {
                 Question::Epsilon { ln_delta } => composed.epsilon(ln_delta),
                 Question::Delta { epsilon } => composed.delta(epsilon),
             };
             // Whatever is not a number is no promise.
             let value = if value.is_nan() { nothing(question) } else { value };
-            (value, composed.tilt, composed.excess)
+            (
+                value,
+                composed.tilt,
+                composed.excess * (1.0 + steepness.max(composed.tilt)) / (1.0 + composed.tilt),
+            )
         })
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .unwrap_or((nothing(question), guess.tilt, f64::INFINITY))
@@ -442,11 +474,18 @@ fn on_grid(pairs: &Counted, layout: &mut Layout, question: Question, guess: Gues
 
 /// δ at each ε from one composition without a tilt: the larger direction, exact to about 1e-12 absolute.
 pub fn curve(pairs: &Counted, epsilons: &[f64], guess: Guess) -> Vec<f64> {
-    let mut layout = Layout::choose(pairs, guess, AIM * guess.epsilon.max(0.05));
+    let Some(mut layout) = Layout::choose(pairs, guess, AIM * guess.epsilon.max(0.05)) else {
+        return vec![1.0; epsilons.len()];
+    };
     // Small losses matter here as much as the tail.
     layout.tilt = 0.0;
     let composed = directions(pairs, &mut layout, None, guess);
-    let at = |epsilon: f64| composed.iter().map(|one| one.delta(epsilon)).fold(0.0, f64::max);
+    let at = |epsilon: f64| {
+        composed
+            .iter()
+            .map(|one| one.delta(epsilon).0)
+            .fold(0.0, f64::max)
+    };
     let answers = epsilons
         .iter()
         .map(|&epsilon| if composed.is_empty() { 1.0 } else { at(epsilon) });
@@ -519,7 +558,14 @@ fn directions(
             one.infinite = cut_off(&discrete, pairs, i == 1);
             one.excess = sides[i].excess(step, one.tilt);
         }
-        return composed;
+        let is_number = |one: &Composed| {
+            one.noise.is_finite() && one.at.value.is_finite() && one.mass.iter().all(|mass| mass.is_finite())
+        };
+        return if composed.iter().all(is_number) {
+            composed
+        } else {
+            Vec::new()
+        };
     }
 }
 

@@ -425,8 +425,10 @@ impl Tail {
 
 /// Splits masses p of P and q of Q lying between losses l and l + h: (lower, upper) as in the file's head.
 /// `excess` is p − q e^l, given apart because it cancels.
+// Not `clamp`, which panics when p is no number; what is none is found before an answer is given.
+#[allow(clippy::manual_clamp)]
 fn split(p: f64, excess: f64, step: f64) -> (f64, f64) {
-    let upper = (excess / -(-step).exp_m1()).clamp(0.0, p);
+    let upper = (excess / -(-step).exp_m1()).max(0.0).min(p);
     (p - upper, upper)
 }
 
@@ -565,7 +567,7 @@ fn envelope(q: f64, sigma: f64, grid: Grid) -> Discrete {
 fn between(epsilon: f64, factor: f64, grid: Grid) -> Vec<Point> {
     let last = ((epsilon / grid.step).ceil() as i64).max(1);
     let masses = |from: i64, to: i64, low: f64| {
-        let width = (epsilon - low).clamp(0.0, (to - from) as f64 * grid.step);
+        let width = (epsilon - low).max(0.0).min((to - from) as f64 * grid.step);
         let p = factor * 2.0 * (0.5 * (low - epsilon)).exp() * (0.5 * width).exp_m1();
         // q e^l = ∫ e^(l−t) e^(t/2) dt from l = p e^(−width/2): the two differ by 1 − e^(−width/2).
         (p, p * -(-0.5 * width).exp_m1())
@@ -581,7 +583,7 @@ fn laplace(epsilon: f64, grid: Grid) -> Discrete {
         grid.loss(half[top - 1].index),
         grid.loss(half[top].index - half[top - 1].index),
     );
-    let offset = (epsilon - below).clamp(0.0, width);
+    let offset = (epsilon - below).max(0.0).min(width);
     let (lower, upper) = split(0.5, 0.5 * -(-offset).exp_m1(), width);
     half[top - 1].mass += lower;
     half[top].mass += upper;
@@ -656,7 +658,7 @@ fn atoms(mut list: Vec<(f64, f64)>, infinite: f64, grid: Grid) -> Discrete {
     let mut losses: Vec<Point> = Vec::with_capacity(list.len().min(1 << 16) + 1);
     for (loss, p) in list {
         let dot = (loss / width).floor();
-        let offset = (loss - dot * width).clamp(0.0, width);
+        let offset = (loss - dot * width).max(0.0).min(width);
         let (lower, upper) = split(p, p * -(-offset).exp_m1(), width);
         let index = dot as i64 * grid.multiple;
         let variance = offset * (width - offset);

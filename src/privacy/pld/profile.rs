@@ -8,7 +8,7 @@ use super::pair::{Discrete, Grid, Point};
 
 /// ln δ at ε of ρ-zCDP: the least over orders α > 1 of (α−1)(αρ − ε) + α ln(1 − 1/α) − ln(α − 1) (Canonne, Kamath,
 /// Steinke 2020, Prop. 12), by golden section on ln(α − 1). Any α gives a bound, so stopping early is safe.
-fn zcdp_ln_delta(rho: f64, epsilon: f64) -> f64 {
+pub fn zcdp_ln_delta(rho: f64, epsilon: f64) -> f64 {
     let at = |ln_power: f64| {
         let power = ln_power.exp();
         let order = power + 1.0;
