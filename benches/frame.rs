@@ -4,10 +4,10 @@
 use std::time::{Duration, Instant};
 
 use eframe::egui::{Context, Event, Key, Modifiers, MouseWheelUnit, RawInput, Rect, TouchPhase, pos2, vec2};
+use pointillist::data::samples::SampleId;
 use pointillist::engine::settings::Settings;
 use pointillist::engine::snapshot::RunState;
 use pointillist::engine::{Command, DataSource, Engine, Method, RunRequest};
-use pointillist::data::samples::SampleId;
 use pointillist::gui::Workbench;
 
 const FRAMES: usize = 600;
@@ -27,7 +27,13 @@ fn main() {
         options: pointillist::data::ReadOptions::default(),
         schema: pointillist::engine::SchemaSource::Beside,
     }));
-    wait(|| engine.snapshot().dataset.as_ref().is_some_and(|dataset| dataset.name.starts_with("million")));
+    wait(|| {
+        engine
+            .snapshot()
+            .dataset
+            .as_ref()
+            .is_some_and(|dataset| dataset.name.starts_with("million"))
+    });
 
     let ctx = Context::default();
     let mut workbench = Workbench::new(&ctx, Settings::default());
@@ -35,7 +41,11 @@ fn main() {
         let mut times = measure(&ctx, &engine, &mut workbench, key, if brief { 8 } else { FRAMES });
         times.sort_unstable();
         let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
-        let live = engine.snapshot().runs.iter().any(|run| run.state == RunState::Running);
+        let live = engine
+            .snapshot()
+            .runs
+            .iter()
+            .any(|run| run.state == RunState::Running);
         println!(
             "{page}: median {:?}, 99th percentile {:?}, worst {:?} over {} frames, run live: {live}",
             at(0.5),
@@ -43,7 +53,10 @@ fn main() {
             at(1.0),
             times.len(),
         );
-        assert!(brief || at(0.99) <= LIMIT, "{page}: the 99th percentile is above {LIMIT:?}");
+        assert!(
+            brief || at(0.99) <= LIMIT,
+            "{page}: the 99th percentile is above {LIMIT:?}"
+        );
     }
 }
 

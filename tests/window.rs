@@ -47,7 +47,11 @@ fn go(harness: &mut Harness<'static, App>, key: Key) {
 /// Presses the first button of this name.
 #[track_caller]
 fn press(harness: &mut Harness<'static, App>, name: &str) {
-    harness.get_all_by_role_and_label(Role::Button, name).next().unwrap().click_accesskit();
+    harness
+        .get_all_by_role_and_label(Role::Button, name)
+        .next()
+        .unwrap()
+        .click_accesskit();
     harness.run_steps(3);
 }
 
@@ -60,7 +64,9 @@ fn type_into(harness: &mut Harness<'static, App>, name: &str, text: &str) {
     harness.run_steps(2);
     harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
     harness.run_steps(2);
-    harness.get_by_role_and_label(Role::TextInput, name).type_text(text);
+    harness
+        .get_by_role_and_label(Role::TextInput, name)
+        .type_text(text);
     harness.run_steps(3);
 }
 
@@ -72,14 +78,22 @@ fn assert_no_missing_texts(harness: &Harness<'static, App>) {
 fn from_welcome_to_export(language: Language) {
     let home = tempfile::tempdir().unwrap();
     let texts = Texts::new(language);
-    let settings = Settings { language, ..Settings::default() };
+    let settings = Settings {
+        language,
+        ..Settings::default()
+    };
     let mut harness = window(home.path(), &settings, [1440.0, 900.0]);
     harness.run_steps(3);
 
     press(&mut harness, texts.get("sample-heart"));
     wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
     assert_eq!(harness.state().workbench().page(), Page::Data);
-    assert!(harness.query_all_by_label(texts.get("schema-title")).next().is_some());
+    assert!(
+        harness
+            .query_all_by_label(texts.get("schema-title"))
+            .next()
+            .is_some()
+    );
 
     press(&mut harness, texts.get("schema-continue"));
     assert_eq!(harness.state().workbench().page(), Page::Train);
@@ -87,7 +101,9 @@ fn from_welcome_to_export(language: Language) {
         snapshot.plan.as_ref().is_some_and(|plan| plan.outcome.is_ok())
     });
     // A short run: the same form a person uses.
-    harness.get_by_role_and_label(Role::Slider, texts.get("setting-steps")).set_value_accesskit(40.0);
+    harness
+        .get_by_role_and_label(Role::Slider, texts.get("setting-steps"))
+        .set_value_accesskit(40.0);
     harness.run_steps(4);
     wait(&mut harness, "the new plan", |snapshot| {
         let plan = snapshot.plan.as_ref().and_then(|plan| plan.outcome.as_ref().ok());
@@ -105,9 +121,15 @@ fn from_welcome_to_export(language: Language) {
     go(&mut harness, Key::Num3);
     assert_eq!(harness.state().workbench().page(), Page::Export);
     let target = home.path().join("rows.csv");
-    type_into(&mut harness, texts.get("export-path"), &target.display().to_string());
+    type_into(
+        &mut harness,
+        texts.get("export-path"),
+        &target.display().to_string(),
+    );
     press(&mut harness, texts.get("page-export"));
-    wait(&mut harness, "the files", |snapshot| snapshot.exporting.is_none() && target.is_file());
+    wait(&mut harness, "the files", |snapshot| {
+        snapshot.exporting.is_none() && target.is_file()
+    });
     assert!(home.path().join("rows.csv.certificate.json").is_file());
     let lines = std::fs::read_to_string(&target).unwrap().lines().count();
     assert!(lines > 1, "{lines} lines");
@@ -146,19 +168,30 @@ fn from_welcome_to_export_in_chinese() {
 /// missing one), every control has a name and none reaches over the window's edge.
 #[test]
 fn every_page_at_every_scale() {
-    for (language, theme) in [(Language::English, Theme::Dark), (Language::Chinese, Theme::Light)] {
+    for (language, theme) in [
+        (Language::English, Theme::Dark),
+        (Language::Chinese, Theme::Light),
+    ] {
         for zoom in [1.0, 1.5, 2.0, 3.0] {
             let home = tempfile::tempdir().unwrap();
-            let settings = Settings { language, theme, zoom, ..Settings::default() };
+            let settings = Settings {
+                language,
+                theme,
+                zoom,
+                ..Settings::default()
+            };
             let mut harness = window(home.path(), &settings, [1440.0, 900.0]);
             harness.run_steps(3);
             let texts = Texts::new(language);
             check_controls(&harness, "welcome", zoom);
             press(&mut harness, texts.get("sample-adult"));
             wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
-            for (page, key) in
-                [("data", Key::Num1), ("train", Key::Num2), ("export", Key::Num3), ("privacy", Key::Num4)]
-            {
+            for (page, key) in [
+                ("data", Key::Num1),
+                ("train", Key::Num2),
+                ("export", Key::Num3),
+                ("privacy", Key::Num4),
+            ] {
                 go(&mut harness, key);
                 harness.run_steps(3);
                 check_controls(&harness, page, zoom);
@@ -172,12 +205,21 @@ fn every_page_at_every_scale() {
 fn check_controls(harness: &Harness<'static, App>, page: &str, zoom: f32) {
     harness.check_accessibility();
     let width = harness.ctx.content_rect().width();
-    for role in [Role::Button, Role::Slider, Role::TextInput, Role::CheckBox, Role::ComboBox] {
+    for role in [
+        Role::Button,
+        Role::Slider,
+        Role::TextInput,
+        Role::CheckBox,
+        Role::ComboBox,
+    ] {
         for node in harness.query_all_by_role(role) {
             let rect = node.rect();
             let name = node.accesskit_node().label().unwrap_or_default();
             let inside = rect.left() >= -1.0 && rect.width() <= width;
-            assert!(inside, "{page} at {zoom}: {role:?} {name:?} at {rect:?} in {width}");
+            assert!(
+                inside,
+                "{page} at {zoom}: {role:?} {name:?} at {rect:?} in {width}"
+            );
         }
     }
 }
@@ -216,7 +258,11 @@ fn an_idle_window_asks_for_no_frame() {
         std::thread::sleep(Duration::from_millis(200));
         harness.run_steps(3);
         if harness.query_all_by_label(close).next().is_some() {
-            harness.query_all_by_label(close).next().unwrap().click_accesskit();
+            harness
+                .query_all_by_label(close)
+                .next()
+                .unwrap()
+                .click_accesskit();
             continue;
         }
         if !harness.ctx.has_requested_repaint() {
@@ -225,7 +271,11 @@ fn an_idle_window_asks_for_no_frame() {
         assert!(start.elapsed() < PATIENCE, "{:?}", harness.ctx.repaint_causes());
     }
     std::thread::sleep(Duration::from_secs(1));
-    assert!(!harness.ctx.has_requested_repaint(), "{:?}", harness.ctx.repaint_causes());
+    assert!(
+        !harness.ctx.has_requested_repaint(),
+        "{:?}",
+        harness.ctx.repaint_causes()
+    );
 }
 
 #[test]

@@ -8,7 +8,9 @@ mod recipe;
 pub mod table;
 
 pub use atomic::{AtomicFile, check_target, write_atomically};
-pub use certificate::{Certificate, CertificateFacts, Verdict, read_certificate, write_certificate, write_certificate_page};
+pub use certificate::{
+    Certificate, CertificateFacts, Verdict, read_certificate, write_certificate, write_certificate_page,
+};
 pub use error::ExportError;
 pub use model_file::{GENERATOR_ENDING, GeneratorFile};
 pub use recipe::Recipe;

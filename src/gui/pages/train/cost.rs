@@ -30,14 +30,13 @@ fn worst_case_rate(epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
 /// What an attacker finds at a rate of false alarms behind one Gaussian mechanism that just keeps the promise.
 pub fn gaussian_rate(epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
     let worst = worst_case_rate(epsilon, delta, false_alarms);
-    let sigma = match (Epsilon::new(epsilon), Delta::new(delta)) {
-        (Ok(epsilon), Ok(delta)) => gaussian_sigma(epsilon, delta, 1.0).ok(),
-        _ => None,
-    };
-    match sigma {
-        Some(sigma) => normal_cdf(normal_quantile(false_alarms) + 1.0 / sigma).min(worst),
-        None => worst,
-    }
+    let sigma = Epsilon::new(epsilon)
+        .ok()
+        .zip(Delta::new(delta).ok())
+        .and_then(|(epsilon, delta)| gaussian_sigma(epsilon, delta, 1.0).ok());
+    sigma.map_or(worst, |sigma| {
+        normal_cdf(normal_quantile(false_alarms) + 1.0 / sigma).min(worst)
+    })
 }
 
 /// Draws the section.
