@@ -53,7 +53,7 @@ pub enum LedgerError {
         known: i64,
     },
     /// The file is damaged or half written; it was renamed, whole as it was.
-    #[error("{} is damaged ({reason}) and was set aside unchanged as {}; put ledger.sqlite, ledger.head and ledger.key of your newest backup in its place (nothing is spent until then)", .path.display(), .aside.display())]
+    #[error("{} is damaged ({reason}) and was set aside unchanged as {}; copy ledger.sqlite, ledger.head and ledger.key of your newest backup into the folder (nothing is spent until then)", .path.display(), .aside.display())]
     SetAside {
         /// Where the ledger was.
         path: PathBuf,
@@ -63,7 +63,7 @@ pub enum LedgerError {
         reason: String,
     },
     /// The ledger's file has gone although there was one.
-    #[error("{} is missing although this installation kept a ledger{}; put a backup in its place (to start over and forget all that was spent, move every ledger.* file out of the folder)", .path.display(), aside_hint(.aside.as_deref()))]
+    #[error("{} is missing although this installation kept a ledger{}; copy the ledger.* files of your newest backup into the folder (to start over and forget all that was spent, move every ledger.* file out of it)", .path.display(), aside_hint(.aside.as_deref()))]
     Missing {
         /// Where it should be.
         path: PathBuf,
@@ -85,7 +85,7 @@ pub enum LedgerError {
         reason: String,
     },
     /// The chain of entries is not whole.
-    #[error("{} is not whole: {}; put a backup in its place (nothing is spent until then)", .path.display(), list(.findings))]
+    #[error("{} is not whole: {}; move every ledger.* file out of the folder and copy those of your newest backup into it (nothing is spent until then)", .path.display(), list(.findings))]
     Broken {
         /// The ledger.
         path: PathBuf,
@@ -152,9 +152,7 @@ pub enum LedgerError {
         asked: Neighboring,
     },
     /// The total is kept for another unit of privacy.
-    #[error(
-        "the total of \"{dataset_name}\" protects {kept}, and this job protects {asked}; the two do not add up, so choose the total's unit"
-    )]
+    #[error("the total of \"{dataset_name}\" protects {kept}, and this job protects {asked}; the two do not add up, so choose the total's unit")]
     UnitDiffers {
         /// The data set.
         dataset_name: String,
@@ -172,9 +170,7 @@ pub enum LedgerError {
         reason: String,
     },
     /// A total can only be raised.
-    #[error(
-        "\"{dataset_name}\" has a total of ε = {epsilon}, δ = {delta:e}; a total can be raised, not lowered or set again"
-    )]
+    #[error("\"{dataset_name}\" has a total of ε = {epsilon}, δ = {delta:e}; a total can be raised, not lowered or set again")]
     TotalNotRaised {
         /// The data set.
         dataset_name: String,
@@ -187,9 +183,7 @@ pub enum LedgerError {
     #[error("say why the total is set or raised: the reason is kept in the ledger")]
     ReasonMissing,
     /// An ε or δ that is none.
-    #[error(
-        "ε = {epsilon}, δ = {delta} is no promise: ε must be a finite number, at least 0, and δ from 0 to below 1"
-    )]
+    #[error("ε = {epsilon}, δ = {delta} is no promise: ε must be a finite number, at least 0, and δ from 0 to below 1")]
     NotAPromise {
         /// ε as given.
         epsilon: f64,
@@ -197,9 +191,7 @@ pub enum LedgerError {
         delta: f64,
     },
     /// A total too small to hold any noise at all.
-    #[error(
-        "a total of ε = {epsilon}, δ = {delta:e} leaves no room for any job; δ must be above 0 and ε large enough"
-    )]
+    #[error("a total of ε = {epsilon}, δ = {delta:e} leaves no room for any job; δ must be above 0 and ε large enough")]
     TotalTooSmall {
         /// ε as given.
         epsilon: f64,
@@ -222,9 +214,7 @@ pub enum LedgerError {
     #[error("entry {0} is settled already")]
     AlreadySettled(EntryId),
     /// The new version has a budget of its own.
-    #[error(
-        "this content is known to the ledger as \"{dataset_name}\" already, so it cannot become a version of another data set"
-    )]
+    #[error("this content is known to the ledger as \"{dataset_name}\" already, so it cannot become a version of another data set")]
     AlreadyKnown {
         /// The name under which it is known.
         dataset_name: String,
@@ -241,19 +231,12 @@ pub enum LedgerError {
 }
 
 fn aside_hint(aside: Option<&Path>) -> String {
-    aside.map_or_else(String::new, |path| {
-        format!(" (a damaged one was set aside as {})", path.display())
-    })
+    aside.map_or_else(String::new, |path| format!(" (a damaged one was set aside as {})", path.display()))
 }
 
 fn list(findings: &[Finding]) -> String {
     const SHOWN: usize = 3;
-    let mut text = findings
-        .iter()
-        .take(SHOWN)
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("; ");
+    let mut text = findings.iter().take(SHOWN).map(ToString::to_string).collect::<Vec<_>>().join("; ");
     if findings.len() > SHOWN {
         text.push_str(&format!("; and {} more", findings.len() - SHOWN));
     }
@@ -267,10 +250,8 @@ impl LedgerError {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path: path.into() },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path: path.into() },
             Some(ErrorCode::DiskFull) => Self::NoSpace { path: path.into() },
-            _ => Self::Database {
-                path: path.into(),
-                source,
-            },
+            _ if is_shared_memory_full(&source) => Self::NoSpace { path: path.into() },
+            _ => Self::Database { path: path.into(), source },
         }
     }
 
@@ -283,12 +264,14 @@ impl LedgerError {
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                 Self::ReadOnly { path: path.into() }
             }
-            _ => Self::File {
-                path: path.into(),
-                source,
-            },
+            _ => Self::File { path: path.into(), source },
         }
     }
+}
+
+/// Whether SQLite found no space for the index of its write-ahead log.
+fn is_shared_memory_full(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 /// Whether SQLite says that the file is no database, or a damaged one.
