@@ -11,9 +11,17 @@ const ENTRIES: u64 = 100_000;
 
 fn events() -> EventList {
     let mut events = EventList::new(Neighboring::AddRemoveOne);
-    events.push(PrivacyEvent::Gaussian { noise_multiplier: 20.0 }, 2);
-    let step =
-        PrivacyEvent::PoissonSampledGaussian { sampling_rate: 0.008, noise_multiplier: 1.1, steps: 2000 };
+    events.push(
+        PrivacyEvent::Gaussian {
+            noise_multiplier: 20.0,
+        },
+        2,
+    );
+    let step = PrivacyEvent::PoissonSampledGaussian {
+        sampling_rate: 0.008,
+        noise_multiplier: 1.1,
+        steps: 2000,
+    };
     events.push(step, 1);
     events
 }
@@ -38,12 +46,19 @@ fn open(home: &tempfile::TempDir) -> (Ledger, Reservation) {
 fn entry(criterion: &mut Criterion) {
     let home = tempfile::tempdir().expect("a temporary folder");
     let (mut ledger, reservation) = open(&home);
-    let settlement =
-        Settlement { events: events(), epsilon: 1.0, delta: 1e-5, outcome: Outcome::Finished, note: None };
+    let settlement = Settlement {
+        events: events(),
+        epsilon: 1.0,
+        delta: 1e-5,
+        outcome: Outcome::Finished,
+        note: None,
+    };
     criterion.bench_function("ledger: reserve and settle, both synced", |bencher| {
         bencher.iter(|| {
             let entry = ledger.reserve(black_box(&reservation)).expect("no total is set");
-            ledger.settle(entry, black_box(&settlement)).expect("it is reserved");
+            ledger
+                .settle(entry, black_box(&settlement))
+                .expect("it is reserved");
         });
     });
 }
@@ -59,7 +74,9 @@ fn large(criterion: &mut Criterion) {
         bencher.iter(|| Ledger::open(home.path()).expect("it is whole"));
     });
     let ledger = Ledger::open(home.path()).expect("it is whole");
-    group.bench_function("verify afresh", |bencher| bencher.iter(|| ledger.verify().expect("it can be read")));
+    group.bench_function("verify afresh", |bencher| {
+        bencher.iter(|| ledger.verify().expect("it can be read"))
+    });
     group.finish();
 }
 

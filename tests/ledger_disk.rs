@@ -19,7 +19,10 @@ impl Drop for Mounted<'_> {
 }
 
 fn mount(options: &str, at: &Path) -> bool {
-    let done = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at).output();
+    let done = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+        .arg(at)
+        .output();
     done.is_ok_and(|output| output.status.success())
 }
 
@@ -34,7 +37,12 @@ fn a_full_or_read_only_disk_is_refused_and_nothing_is_spent() {
     let mut ledger = Ledger::open(home.path()).unwrap();
     let dataset = ledger.identify([1; 32]).unwrap();
     let mut events = EventList::new(Neighboring::AddRemoveOne);
-    events.push(PrivacyEvent::Gaussian { noise_multiplier: 5.0 }, 1);
+    events.push(
+        PrivacyEvent::Gaussian {
+            noise_multiplier: 5.0,
+        },
+        1,
+    );
     let job = Reservation {
         dataset,
         dataset_name: "rows.csv".into(),
@@ -70,7 +78,11 @@ fn a_full_or_read_only_disk_is_refused_and_nothing_is_spent() {
         assert!(jobs < 1000, "the disk is full");
     };
     assert!(matches!(refused, LedgerError::NoSpace { .. }), "{refused:?}");
-    assert_eq!(ledger.budget(&dataset).unwrap().jobs, jobs, "what was refused is not charged");
+    assert_eq!(
+        ledger.budget(&dataset).unwrap().jobs,
+        jobs,
+        "what was refused is not charged"
+    );
     assert!(ledger.verify().unwrap().verified);
     let table = home.path().join("out.csv");
     let error = write_atomically(&table, &[b'x'; 100_000], false).unwrap_err();
@@ -83,7 +95,10 @@ fn a_full_or_read_only_disk_is_refused_and_nothing_is_spent() {
     assert!(ledger.verify().unwrap().verified);
     drop(ledger);
 
-    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(home.path()).status();
+    let remounted = Command::new("mount")
+        .args(["-o", "remount,ro"])
+        .arg(home.path())
+        .status();
     assert!(remounted.is_ok_and(|status| status.success()));
     let refused = Ledger::open(home.path()).unwrap_err();
     assert!(matches!(refused, LedgerError::ReadOnly { .. }), "{refused:?}");

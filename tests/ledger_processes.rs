@@ -81,7 +81,9 @@ fn task_of_random_work() {
         match random.random_range(0..10) {
             0..4 => {
                 let epsilon: f64 = random.random_range(0.01..2.0);
-                let entry = ledger.reserve(&job(dataset, gaussian(4.0 / epsilon, 1), epsilon)).unwrap();
+                let entry = ledger
+                    .reserve(&job(dataset, gaussian(4.0 / epsilon, 1), epsilon))
+                    .unwrap();
                 say(&format!("reserved {entry} {epsilon}"));
                 open.push((entry, epsilon));
             }
@@ -133,7 +135,10 @@ impl Known {
         match (what, entry, epsilon) {
             ("ready", ..) => self.ready += 1,
             ("reserved", Some(entry), Some(epsilon)) => {
-                assert!(self.reserved.insert(entry, epsilon).is_none(), "entry {entry} was given out twice");
+                assert!(
+                    self.reserved.insert(entry, epsilon).is_none(),
+                    "entry {entry} was given out twice"
+                );
             }
             ("settling", Some(entry), Some(epsilon)) => {
                 self.settled.insert(entry, (epsilon, false));
@@ -151,14 +156,23 @@ impl Known {
         let verification = Ledger::inspect(home).unwrap_or_else(|error| panic!("kill {kill}: {error}"));
         assert!(verification.verified, "kill {kill}: {:?}", verification.findings);
         let mut ledger = Ledger::open(home).unwrap();
-        let entries: BTreeMap<u64, _> =
-            ledger.entries(None).unwrap().into_iter().map(|entry| (entry.id.0, entry)).collect();
+        let entries: BTreeMap<u64, _> = ledger
+            .entries(None)
+            .unwrap()
+            .into_iter()
+            .map(|entry| (entry.id.0, entry))
+            .collect();
         let mut least = 0.0;
         for (id, planned) in &self.reserved {
-            let entry = entries.get(id).unwrap_or_else(|| panic!("kill {kill}: entry {id} is lost"));
+            let entry = entries
+                .get(id)
+                .unwrap_or_else(|| panic!("kill {kill}: entry {id} is lost"));
             let (charged, is_sure) = self.settled.get(id).copied().unwrap_or((*planned, true));
             let holds = |epsilon: f64| entry.epsilon.to_bits() == epsilon.to_bits();
-            assert!(holds(charged) || (!is_sure && holds(*planned)), "kill {kill}: {entry:?}");
+            assert!(
+                holds(charged) || (!is_sure && holds(*planned)),
+                "kill {kill}: {entry:?}"
+            );
             if is_sure && self.settled.contains_key(id) {
                 assert_ne!(entry.status, Status::Reserved, "kill {kill}");
             }
@@ -196,7 +210,9 @@ fn a_process_killed_at_any_moment_leaves_the_ledger_whole() {
             std::thread::sleep(Duration::from_micros(random.random_range(0..30_000)));
         } else {
             // While it works.
-            let first = lines.recv_timeout(Duration::from_secs(60)).expect("the process starts");
+            let first = lines
+                .recv_timeout(Duration::from_secs(60))
+                .expect("the process starts");
             known.take(&first);
             std::thread::sleep(Duration::from_micros(random.random_range(0..40_000)));
         }
@@ -207,7 +223,10 @@ fn a_process_killed_at_any_moment_leaves_the_ledger_whole() {
         known.check(home.path(), kill);
     }
     let settled = known.settled.len();
-    println!("{KILLS} kills: {} reservations and {settled} settlements were checked", known.reserved.len());
+    println!(
+        "{KILLS} kills: {} reservations and {settled} settlements were checked",
+        known.reserved.len()
+    );
     assert!(known.ready > KILLS / 2 && known.reserved.len() > 100 && settled > 50);
 }
 
@@ -233,14 +252,20 @@ fn several_processes_at_once_spend_a_total_once() {
     let count_for = |home: &Path, processes: u64| {
         let mut ledger = Ledger::open(home).unwrap();
         let dataset = ledger.identify([7; 32]).unwrap();
-        ledger.set_total(&dataset, "rows.csv", (1.0, 1e-5), "a test").unwrap();
-        let children: Vec<_> =
-            (0..processes).map(|seed| start("task_of_spending_the_last", home, seed)).collect();
+        ledger
+            .set_total(&dataset, "rows.csv", (1.0, 1e-5), "a test")
+            .unwrap();
+        let children: Vec<_> = (0..processes)
+            .map(|seed| start("task_of_spending_the_last", home, seed))
+            .collect();
         let mut allowed = 0;
         for child in children {
             let output = child.wait_with_output().unwrap();
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            let line = said.lines().find_map(|line| line.strip_prefix("@ allowed ")).expect("it ends well");
+            let line = said
+                .lines()
+                .find_map(|line| line.strip_prefix("@ allowed "))
+                .expect("it ends well");
             allowed += line.parse::<u64>().unwrap();
         }
         assert!(ledger.verify().unwrap().verified);

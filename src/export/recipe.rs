@@ -104,7 +104,11 @@ impl Recipe {
     /// # Errors
     /// Names what is wrong with it.
     pub fn schema<T: DeserializeOwned>(&self) -> Result<Option<T>, toml::de::Error> {
-        if self.schema.is_empty() { Ok(None) } else { self.schema.clone().try_into().map(Some) }
+        if self.schema.is_empty() {
+            Ok(None)
+        } else {
+            self.schema.clone().try_into().map(Some)
+        }
     }
 
     /// Reads a recipe file.
@@ -112,15 +116,25 @@ impl Recipe {
     /// # Errors
     /// When it cannot be read, is not a recipe, or is of a later version: names file, line and remedy.
     pub fn load(path: &Path) -> Result<Self, ExportError> {
-        let not = |reason: String| ExportError::NotARecipe { path: path.into(), reason };
-        let bytes = std::fs::read(path).map_err(|source| ExportError::Read { path: path.into(), source })?;
+        let not = |reason: String| ExportError::NotARecipe {
+            path: path.into(),
+            reason,
+        };
+        let bytes = std::fs::read(path).map_err(|source| ExportError::Read {
+            path: path.into(),
+            source,
+        })?;
         let text = String::from_utf8(bytes).map_err(|_| not("it is not UTF-8 text".into()))?;
         let table: toml::Table = toml::from_str(&text).map_err(|error| not(error.to_string()))?;
         if let Some(version) = table.get("version").and_then(toml::Value::as_integer)
             && let Ok(found) = u64::try_from(version)
             && found > RECIPE_VERSION
         {
-            return Err(ExportError::Newer { path: path.into(), found, known: RECIPE_VERSION });
+            return Err(ExportError::Newer {
+                path: path.into(),
+                found,
+                known: RECIPE_VERSION,
+            });
         }
         toml::from_str(&text).map_err(|error| not(error.to_string()))
     }
@@ -138,9 +152,10 @@ impl Recipe {
     /// # Errors
     /// When a value cannot be written as TOML, or the file cannot be written.
     pub fn save(&self, path: &Path, overwrite: bool) -> Result<(), ExportError> {
-        let text = self
-            .to_toml()
-            .map_err(|error| ExportError::Unwritable { path: path.into(), reason: error.to_string() })?;
+        let text = self.to_toml().map_err(|error| ExportError::Unwritable {
+            path: path.into(),
+            reason: error.to_string(),
+        })?;
         write_atomically(path, text.as_bytes(), overwrite)
     }
 }
@@ -166,10 +181,11 @@ fn seed_from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u
     }
     match Seed::deserialize(deserializer)? {
         Seed::Number(seed) => Ok(Some(seed)),
-        Seed::Text(text) => text
-            .parse()
-            .map(Some)
-            .map_err(|_| D::Error::custom(format!("`{text}` is not a seed: a whole number from 0 to 2^64 - 1"))),
+        Seed::Text(text) => text.parse().map(Some).map_err(|_| {
+            D::Error::custom(format!(
+                "`{text}` is not a seed: a whole number from 0 to 2^64 - 1"
+            ))
+        }),
     }
 }
 
@@ -187,12 +203,20 @@ mod tests {
 
     impl Default for Settings {
         fn default() -> Self {
-            Self { steps: 100, learning_rate: 2e-4, widths: vec![256, 256] }
+            Self {
+                steps: 100,
+                learning_rate: 2e-4,
+                widths: vec![256, 256],
+            }
         }
     }
 
     fn recipe() -> Recipe {
-        let settings = Settings { steps: 700, learning_rate: 0.1 + 0.2, widths: vec![64] };
+        let settings = Settings {
+            steps: 700,
+            learning_rate: 0.1 + 0.2,
+            widths: vec![64],
+        };
         Recipe {
             epsilon: Some(1.0 / 3.0),
             delta: Some(1e-5),
@@ -213,7 +237,10 @@ mod tests {
         let settings: Settings = read.settings().unwrap();
         assert_eq!(settings.learning_rate.to_bits(), (0.1_f64 + 0.2).to_bits());
         assert_eq!(read.schema::<Settings>().unwrap(), None);
-        assert!(matches!(recipe().save(&path, false), Err(ExportError::Exists { .. })));
+        assert!(matches!(
+            recipe().save(&path, false),
+            Err(ExportError::Exists { .. })
+        ));
     }
 
     #[test]
@@ -229,8 +256,22 @@ mod tests {
         assert!(load("version = 9").contains("update the program"));
         assert!(load("version = 1\nprogram = '1'\nmethod = 'x'\nsede = 3").contains("sede"));
         assert!(load("version = 1\nprogram = '1'\nmethod = 'x'\nseed = 'seven'").contains("seven"));
-        assert!(Recipe::load(&folder.path().join("none")).unwrap_err().to_string().contains("could not be read"));
-        let unknown = Recipe { settings: "stpes = 3".parse().unwrap(), ..recipe() };
-        assert!(unknown.settings::<Settings>().unwrap_err().to_string().contains("stpes"));
+        assert!(
+            Recipe::load(&folder.path().join("none"))
+                .unwrap_err()
+                .to_string()
+                .contains("could not be read")
+        );
+        let unknown = Recipe {
+            settings: "stpes = 3".parse().unwrap(),
+            ..recipe()
+        };
+        assert!(
+            unknown
+                .settings::<Settings>()
+                .unwrap_err()
+                .to_string()
+                .contains("stpes")
+        );
     }
 }

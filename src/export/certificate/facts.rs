@@ -3,8 +3,9 @@
 use chrono::{SecondsFormat, Utc};
 
 use super::{
-    Certificate, Check, DataSet, Domain, DomainColumn, FORMAT, Guarantee, NoiseKind, NotAccounted, NotProtected, Odds,
-    ProfilePoint, Sampling, Software, Spending, Stop, SyntheticFile, VERSION, Variant, Verdict,
+    Certificate, Check, DataSet, Domain, DomainColumn, FORMAT, Guarantee, NoiseKind, NotAccounted,
+    NotProtected, Odds, ProfilePoint, Sampling, Software, Spending, Stop, SyntheticFile, VERSION, Variant,
+    Verdict,
 };
 use crate::data::{Kind, Provenance, Schema};
 use crate::num::{Delta, RandomOrigin};
@@ -64,7 +65,10 @@ pub struct Choices {
 impl Domain {
     /// What a schema says of the columns: names, kinds and where they are known from, no values.
     pub fn of(schema: &Schema) -> Self {
-        let mut domain = Self { rows: schema.rows.map(|rows| rows.provenance), ..Self::default() };
+        let mut domain = Self {
+            rows: schema.rows.map(|rows| rows.provenance),
+            ..Self::default()
+        };
         for column in &schema.column {
             if column.is_used() {
                 // The two values of a boolean are known without looking.
@@ -86,7 +90,10 @@ impl From<&Schema> for PrivacyUnit {
     fn from(schema: &Schema) -> Self {
         match &schema.unit {
             None => Self::Row,
-            Some(unit) => Self::Person { column: unit.column.clone(), max_rows: unit.max_rows.into() },
+            Some(unit) => Self::Person {
+                column: unit.column.clone(),
+                max_rows: unit.max_rows.into(),
+            },
         }
     }
 }
@@ -94,12 +101,18 @@ impl From<&Schema> for PrivacyUnit {
 impl Spending {
     /// What the ledger says of a job and its data set, with the end of its chain.
     pub fn of(entry: &Entry, budget: &Budget, (ledger_entries, ledger_head): (u64, String)) -> Self {
-        let spent = Charge { epsilon: entry.epsilon, delta: entry.delta };
+        let spent = Charge {
+            epsilon: entry.epsilon,
+            delta: entry.delta,
+        };
         Self {
             ledger_entry: entry.id.0,
             reserved: entry.reserved.unwrap_or(spent),
             spent,
-            total: budget.total.map(|total| Charge { epsilon: total.epsilon, delta: total.delta }),
+            total: budget.total.map(|total| Charge {
+                epsilon: total.epsilon,
+                delta: total.delta,
+            }),
             left: budget.shares.map(|shares| shares.left),
             data_set_spent: budget.spent,
             data_set_reserved: budget.reserved,
@@ -126,12 +139,19 @@ pub(super) fn guarantee_of(
     }
     let mut profile = vec![ProfilePoint { epsilon, delta }];
     for at in PROFILE_EPSILONS {
-        profile.push(ProfilePoint { epsilon: at, delta: state.delta(at)? });
+        profile.push(ProfilePoint {
+            epsilon: at,
+            delta: state.delta(at)?,
+        });
     }
     profile.sort_by(|one, other| one.epsilon.total_cmp(&other.epsilon));
     profile.dedup_by(|one, other| one.epsilon.total_cmp(&other.epsilon).is_eq());
     Ok(Some(Guarantee {
-        variant: if delta > 0.0 { Variant::Approximate } else { Variant::Pure },
+        variant: if delta > 0.0 {
+            Variant::Approximate
+        } else {
+            Variant::Pure
+        },
         epsilon,
         delta,
         rho: rho_of(events),
@@ -147,7 +167,9 @@ pub(super) fn guarantee_of(
 fn mu_of(events: &EventList) -> Option<f64> {
     let mut squares = 0.0;
     for CountedEvent { event, count } in &events.events {
-        let PrivacyEvent::Gaussian { noise_multiplier } = event else { return None };
+        let PrivacyEvent::Gaussian { noise_multiplier } = event else {
+            return None;
+        };
         squares += *count as f64 / (noise_multiplier * noise_multiplier);
     }
     (!events.events.is_empty()).then(|| squares.sqrt())
@@ -178,8 +200,13 @@ pub(super) fn not_protected(
     let mut list = Vec::new();
     if let Some(domain) = domain {
         for column in &domain.columns {
-            if matches!(column.provenance, Some(Provenance::Accepted | Provenance::Suggested)) {
-                list.push(NotProtected::AcceptedDomain { column: column.name.clone() });
+            if matches!(
+                column.provenance,
+                Some(Provenance::Accepted | Provenance::Suggested)
+            ) {
+                list.push(NotProtected::AcceptedDomain {
+                    column: column.name.clone(),
+                });
             }
         }
         let is_known = matches!(domain.rows, Some(Provenance::Declared | Provenance::Bought));
@@ -239,7 +266,10 @@ impl Certificate {
             spending: facts.spending,
             not_accounted,
             checks: facts.checks,
-            software: vec![Software { name: "pointillist".into(), version: env!("CARGO_PKG_VERSION").into() }],
+            software: vec![Software {
+                name: "pointillist".into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+            }],
             digest: String::new(),
         };
         certificate.verdict = certificate.verdict();

@@ -14,17 +14,22 @@ pub const JSON_SCHEMA: &str = include_str!("../../../assets/schemas/certificate-
 /// Bytes as lower-case hexadecimal digits.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 impl Certificate {
     /// SHA-256 over the certificate without its digest, as compact JSON in the order of the fields.
     pub(super) fn compute_digest(&self) -> String {
-        let plain = Self { digest: String::new(), ..self.clone() };
+        let plain = Self {
+            digest: String::new(),
+            ..self.clone()
+        };
         // A certificate that JSON cannot hold has no digest, and is refused when it is written.
         serde_json::to_vec(&plain).map_or_else(|_| String::new(), |bytes| hexadecimal(&Sha256::digest(bytes)))
     }
@@ -47,9 +52,10 @@ impl Certificate {
 /// # Errors
 /// When a number is one that JSON cannot hold, or the file cannot be written.
 pub fn write_certificate(path: &Path, certificate: &Certificate, overwrite: bool) -> Result<(), ExportError> {
-    let text = certificate
-        .to_json()
-        .map_err(|error| ExportError::Unwritable { path: path.into(), reason: error.to_string() })?;
+    let text = certificate.to_json().map_err(|error| ExportError::Unwritable {
+        path: path.into(),
+        reason: error.to_string(),
+    })?;
     write_atomically(path, text.as_bytes(), overwrite)
 }
 
@@ -58,8 +64,14 @@ pub fn write_certificate(path: &Path, certificate: &Certificate, overwrite: bool
 /// # Errors
 /// When the file cannot be read, is not a certificate, or is of a later version.
 pub fn read_certificate(path: &Path) -> Result<Certificate, ExportError> {
-    let not = |reason: String| ExportError::NotACertificate { path: path.into(), reason };
-    let bytes = std::fs::read(path).map_err(|source| ExportError::Read { path: path.into(), source })?;
+    let not = |reason: String| ExportError::NotACertificate {
+        path: path.into(),
+        reason,
+    };
+    let bytes = std::fs::read(path).map_err(|source| ExportError::Read {
+        path: path.into(),
+        source,
+    })?;
     let value: serde_json::Value =
         serde_json::from_slice(&bytes).map_err(|error| not(format!("it is not JSON ({error})")))?;
     match value.get("format").and_then(serde_json::Value::as_str) {
@@ -70,7 +82,11 @@ pub fn read_certificate(path: &Path) -> Result<Certificate, ExportError> {
     match value.get("version").and_then(serde_json::Value::as_u64) {
         Some(VERSION) => {}
         Some(found) if found > VERSION => {
-            return Err(ExportError::Newer { path: path.into(), found, known: VERSION });
+            return Err(ExportError::Newer {
+                path: path.into(),
+                found,
+                known: VERSION,
+            });
         }
         _ => return Err(not("its version is none".into())),
     }

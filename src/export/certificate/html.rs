@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::{
-    Certificate, CheckCost, Guarantee, NoiseKind, NotAccounted, NotProtected, Sampling, Spending, Stop, Verdict,
+    Certificate, CheckCost, Guarantee, NoiseKind, NotAccounted, NotProtected, Sampling, Spending, Stop,
+    Verdict,
 };
 use crate::export::ExportError;
 use crate::export::atomic::write_atomically;
@@ -71,7 +72,12 @@ impl Page {
         self.push("<table>\n");
         for (name, value) in rows {
             // Writing to a string cannot fail, here and below.
-            let _ = writeln!(self.0, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escape(name), escape(&value));
+            let _ = writeln!(
+                self.0,
+                "<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
+                escape(name),
+                escape(&value)
+            );
         }
         self.push("</table>\n");
     }
@@ -82,7 +88,11 @@ impl Page {
             let _ = writeln!(self.0, "<li>{}</li>", escape(item));
         }
         if items.len() > most {
-            let _ = writeln!(self.0, "<li>and {} more: see the JSON file</li>", items.len() - most);
+            let _ = writeln!(
+                self.0,
+                "<li>and {} more: see the JSON file</li>",
+                items.len() - most
+            );
         }
         self.push("</ul>\n");
     }
@@ -94,7 +104,11 @@ impl Certificate {
         let mut page = Page::default();
         page.push("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         page.push("<meta name=\"viewport\" content=\"width=device-width\">\n");
-        let _ = writeln!(page.0, "<title>Privacy certificate: {}</title>", escape(&self.synthetic_file.name));
+        let _ = writeln!(
+            page.0,
+            "<title>Privacy certificate: {}</title>",
+            escape(&self.synthetic_file.name)
+        );
         let _ = writeln!(page.0, "<style>{STYLE}</style>\n</head>\n<body>");
         let _ = writeln!(
             page.0,
@@ -112,16 +126,29 @@ impl Certificate {
         }
         page.heading("Files");
         page.rows([
-            ("Data set", named(&self.data_set.name, &self.data_set.description, self.data_set.public)),
+            (
+                "Data set",
+                named(
+                    &self.data_set.name,
+                    &self.data_set.description,
+                    self.data_set.public,
+                ),
+            ),
             (
                 "Synthetic file",
-                format!("{}, {} rows, {} bytes", self.synthetic_file.name, self.synthetic_file.rows, self.synthetic_file.bytes),
+                format!(
+                    "{}, {} rows, {} bytes",
+                    self.synthetic_file.name, self.synthetic_file.rows, self.synthetic_file.bytes
+                ),
             ),
             ("SHA-256", self.synthetic_file.sha256.clone()),
             ("Digest of this certificate", self.digest.clone()),
         ]);
-        let software: Vec<_> =
-            self.software.iter().map(|part| format!("{} {}", part.name, part.version)).collect();
+        let software: Vec<_> = self
+            .software
+            .iter()
+            .map(|part| format!("{} {}", part.name, part.version))
+            .collect();
         let _ = writeln!(
             page.0,
             "<footer>{}. Anyone can recompute ε from the events in the JSON file: <code>pointillist verify</code>. \
@@ -156,11 +183,21 @@ impl Certificate {
         page.heading("Promise");
         let missing = || "not stated".to_owned();
         let mut rows = vec![
-            ("Unit of privacy", self.unit.as_ref().map_or_else(missing, ToString::to_string)),
-            ("Neighbouring data sets", self.relation.map_or_else(missing, |relation| relation_in_words(relation).into())),
+            (
+                "Unit of privacy",
+                self.unit.as_ref().map_or_else(missing, ToString::to_string),
+            ),
+            (
+                "Neighbouring data sets",
+                self.relation
+                    .map_or_else(missing, |relation| relation_in_words(relation).into()),
+            ),
         ];
         if let Some(guarantee) = &self.guarantee {
-            rows.push(("ε to all digits", format!("{} at δ = {:e}", guarantee.epsilon, guarantee.delta)));
+            rows.push((
+                "ε to all digits",
+                format!("{} at δ = {:e}", guarantee.epsilon, guarantee.delta),
+            ));
             rows.push(("Accountant", accountant_in_words(guarantee)));
         }
         if let Some(odds) = &self.odds {
@@ -174,8 +211,15 @@ impl Certificate {
                 ),
             ));
         }
-        rows.push(("Random bits", self.random_source.map_or_else(missing, random_in_words)));
-        rows.push(("Sampling", self.sampling.map_or_else(missing, |sampling| sampling_in_words(sampling).into())));
+        rows.push((
+            "Random bits",
+            self.random_source.map_or_else(missing, random_in_words),
+        ));
+        rows.push((
+            "Sampling",
+            self.sampling
+                .map_or_else(missing, |sampling| sampling_in_words(sampling).into()),
+        ));
         let noise: Vec<_> = self.noise.iter().map(|kind| noise_in_words(*kind)).collect();
         if !noise.is_empty() {
             rows.push(("Noise", noise.join("; ")));
@@ -189,14 +233,28 @@ impl Certificate {
     fn put_limits(&self, page: &mut Page) {
         page.heading("Not protected");
         let items: Vec<_> = self.not_protected.iter().map(not_protected_in_words).collect();
-        if items.is_empty() { page.push("<p>Nothing is listed.</p>\n") } else { page.list(&items, MOST_ITEMS) }
+        if items.is_empty() {
+            page.push("<p>Nothing is listed.</p>\n")
+        } else {
+            page.list(&items, MOST_ITEMS)
+        }
         page.heading("Not accounted");
-        let items: Vec<_> = self.not_accounted.iter().map(|item| not_accounted_in_words(*item).into()).collect();
-        if items.is_empty() { page.push("<p>Nothing is listed.</p>\n") } else { page.list(&items, MOST_ITEMS) }
+        let items: Vec<_> = self
+            .not_accounted
+            .iter()
+            .map(|item| not_accounted_in_words(*item).into())
+            .collect();
+        if items.is_empty() {
+            page.push("<p>Nothing is listed.</p>\n")
+        } else {
+            page.list(&items, MOST_ITEMS)
+        }
     }
 
     fn put_events(&self, page: &mut Page) {
-        let Some(EventList { events, .. }) = &self.events else { return };
+        let Some(EventList { events, .. }) = &self.events else {
+            return;
+        };
         page.heading("What was done to the private data");
         let items: Vec<_> = events.iter().map(event_in_words).collect();
         page.list(&items, MOST_EVENTS);
@@ -211,8 +269,9 @@ impl Certificate {
             .checks
             .iter()
             .map(|check| {
-                let interval =
-                    check.interval.map_or_else(String::new, |[low, high]| format!(" (95 %: {low} to {high})"));
+                let interval = check
+                    .interval
+                    .map_or_else(String::new, |[low, high]| format!(" (95 %: {low} to {high})"));
                 let cost = match check.cost {
                     CheckCost::Free => "from released values",
                     CheckCost::Bought => "paid for, among the events",
@@ -226,16 +285,27 @@ impl Certificate {
 
 fn put_spending(spending: &Spending, page: &mut Page) {
     page.heading("Spending");
-    let charge = |charge: &crate::privacy::ledger::Charge| format!("ε {} δ {:e}", charge.epsilon, charge.delta);
+    let charge =
+        |charge: &crate::privacy::ledger::Charge| format!("ε {} δ {:e}", charge.epsilon, charge.delta);
     let total = match (&spending.total, spending.left) {
         (Some(total), Some(left)) => format!("{}, {} left", charge(total), percent(left)),
         _ => "none set".to_owned(),
     };
     page.rows([
-        ("This job", format!("reserved {}, charged {}", charge(&spending.reserved), charge(&spending.spent))),
+        (
+            "This job",
+            format!(
+                "reserved {}, charged {}",
+                charge(&spending.reserved),
+                charge(&spending.spent)
+            ),
+        ),
         ("All jobs, added up", charge(&spending.data_set_spent)),
         ("Total of the data set", total),
-        ("Runs of which nothing was kept", spending.discarded_runs.to_string()),
+        (
+            "Runs of which nothing was kept",
+            spending.discarded_runs.to_string(),
+        ),
         (
             "Ledger",
             format!(
@@ -248,7 +318,11 @@ fn put_spending(spending: &Spending, page: &mut Page) {
 
 fn named(name: &str, description: &str, is_public: bool) -> String {
     let public = if is_public { " (public teaching data)" } else { "" };
-    if description.is_empty() { format!("{name}{public}") } else { format!("{name}{public}: {description}") }
+    if description.is_empty() {
+        format!("{name}{public}")
+    } else {
+        format!("{name}{public}: {description}")
+    }
 }
 
 /// Three decimals, never below the number itself.
@@ -263,7 +337,9 @@ fn percent(share: f64) -> String {
 fn relation_in_words(relation: Neighboring) -> &'static str {
     match relation {
         Neighboring::AddRemoveOne => "one unit more or less (add/remove one)",
-        Neighboring::ZeroOutOne => "one unit's contribution made zero; the number of rows is public (zero out one)",
+        Neighboring::ZeroOutOne => {
+            "one unit's contribution made zero; the number of rows is public (zero out one)"
+        }
         Neighboring::ReplaceOne => "one unit exchanged for another (replace one)",
     }
 }
@@ -324,7 +400,9 @@ fn not_protected_in_words(item: &NotProtected) -> String {
         NotProtected::AcceptedDomain { column } => {
             format!("bounds or values of the column \"{column}\": read off private rows and let stand")
         }
-        NotProtected::RowCount => "the number of rows: used as it is, and revealed by the sampling rate".into(),
+        NotProtected::RowCount => {
+            "the number of rows: used as it is, and revealed by the sampling rate".into()
+        }
         NotProtected::FloatingPointNoise => {
             "the lowest digits of floating-point noise, which the proofs take to be real numbers".into()
         }
@@ -336,7 +414,9 @@ fn not_accounted_in_words(item: NotAccounted) -> &'static str {
         NotAccounted::Tuning => "settings were chosen with private figures in view",
         NotAccounted::Looking => "a person saw figures computed on private rows without noise",
         NotAccounted::CheckpointChoice => "the checkpoint was chosen with private figures in view",
-        NotAccounted::MomentOfStopping => "the moment of stopping was chosen with private plots in view: not accounted",
+        NotAccounted::MomentOfStopping => {
+            "the moment of stopping was chosen with private plots in view: not accounted"
+        }
     }
 }
 
@@ -351,7 +431,11 @@ fn event_in_words(counted: &CountedEvent) -> String {
             .join(", "),
         _ => String::new(),
     };
-    let times = if counted.count == 1 { String::new() } else { format!("{} × ", counted.count) };
+    let times = if counted.count == 1 {
+        String::new()
+    } else {
+        format!("{} × ", counted.count)
+    };
     format!("{times}{}: {parameters}", counted.event.name().replace('_', " "))
 }
 

@@ -55,7 +55,11 @@ impl Odds {
 /// Rounded up: an upper bound stays one.
 fn in_a_hundred(share: f64) -> String {
     let tenths = (1000.0 * share - 1e-9).ceil() / 10.0;
-    if tenths.fract() == 0.0 { format!("{tenths:.0}") } else { format!("{tenths:.1}") }
+    if tenths.fract() == 0.0 {
+        format!("{tenths:.0}")
+    } else {
+        format!("{tenths:.1}")
+    }
 }
 
 #[cfg(test)]
@@ -63,8 +67,10 @@ mod tests {
     use super::*;
 
     fn odds(points: &[(f64, f64)]) -> Odds {
-        let profile: Vec<_> =
-            points.iter().map(|&(epsilon, delta)| ProfilePoint { epsilon, delta }).collect();
+        let profile: Vec<_> = points
+            .iter()
+            .map(|&(epsilon, delta)| ProfilePoint { epsilon, delta })
+            .collect();
         Odds::of(&profile)
     }
 

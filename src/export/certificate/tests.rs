@@ -15,12 +15,19 @@ fn schema() -> Schema {
         missing: vec![String::new()],
         public: false,
         label: None,
-        rows: Some(RowCount { value: 1000, provenance: Provenance::Declared }),
+        rows: Some(RowCount {
+            value: 1000,
+            provenance: Provenance::Declared,
+        }),
         unit: None,
         column: vec![
-            Column::new("age", Kind::Integer).with_bounds(0, 120).with_provenance(Provenance::Declared),
+            Column::new("age", Kind::Integer)
+                .with_bounds(0, 120)
+                .with_provenance(Provenance::Declared),
             Column::new("smokes", Kind::Boolean),
-            Column::new("income", Kind::Continuous).with_bounds(0, 9e4).with_provenance(Provenance::Accepted),
+            Column::new("income", Kind::Continuous)
+                .with_bounds(0, 9e4)
+                .with_provenance(Provenance::Accepted),
             Column::new("ssn", Kind::Identifier),
         ],
     }
@@ -28,9 +35,18 @@ fn schema() -> Schema {
 
 fn events() -> EventList {
     let mut events = EventList::new(Neighboring::AddRemoveOne);
-    events.push(PrivacyEvent::Gaussian { noise_multiplier: 12.0 }, 1);
     events.push(
-        PrivacyEvent::PoissonSampledGaussian { sampling_rate: 0.02, noise_multiplier: 2.0, steps: 300 },
+        PrivacyEvent::Gaussian {
+            noise_multiplier: 12.0,
+        },
+        1,
+    );
+    events.push(
+        PrivacyEvent::PoissonSampledGaussian {
+            sampling_rate: 0.02,
+            noise_multiplier: 2.0,
+            steps: 300,
+        },
         1,
     );
     events
@@ -38,7 +54,11 @@ fn events() -> EventList {
 
 fn facts() -> CertificateFacts {
     CertificateFacts {
-        data_set: DataSet { name: "patients".into(), description: "a <b>ward</b>".into(), public: false },
+        data_set: DataSet {
+            name: "patients".into(),
+            description: "a <b>ward</b>".into(),
+            public: false,
+        },
         method: "dpgan".into(),
         synthetic_file: SyntheticFile {
             name: "out.csv".into(),
@@ -56,7 +76,10 @@ fn facts() -> CertificateFacts {
         random_source: Some(RandomOrigin::OperatingSystem),
         stop: Some(Stop::Planned),
         spending: None,
-        choices: Choices { looked: true, ..Choices::default() },
+        choices: Choices {
+            looked: true,
+            ..Choices::default()
+        },
         checks: vec![Check {
             name: "rows outside the domain".into(),
             value: 0.0,
@@ -75,12 +98,29 @@ fn a_complete_certificate_claims_and_verifies() {
     let certificate = certificate();
     assert_eq!(certificate.verdict(), Verdict::DifferentiallyPrivate);
     let guarantee = certificate.guarantee.as_ref().unwrap();
-    assert!(guarantee.epsilon > 0.3 && guarantee.epsilon < 3.0, "{}", guarantee.epsilon);
-    assert!(guarantee.profile.is_sorted_by(|one, other| one.epsilon < other.epsilon));
-    assert!(guarantee.profile.is_sorted_by(|one, other| one.delta >= other.delta));
+    assert!(
+        guarantee.epsilon > 0.3 && guarantee.epsilon < 3.0,
+        "{}",
+        guarantee.epsilon
+    );
+    assert!(
+        guarantee
+            .profile
+            .is_sorted_by(|one, other| one.epsilon < other.epsilon)
+    );
+    assert!(
+        guarantee
+            .profile
+            .is_sorted_by(|one, other| one.delta >= other.delta)
+    );
     assert_eq!(
         certificate.not_protected,
-        [NotProtected::AcceptedDomain { column: "income".into() }, NotProtected::FloatingPointNoise]
+        [
+            NotProtected::AcceptedDomain {
+                column: "income".into()
+            },
+            NotProtected::FloatingPointNoise
+        ]
     );
     assert_eq!(certificate.not_accounted, [NotAccounted::Looking]);
     assert_eq!(certificate.domain.as_ref().unwrap().dropped, ["ssn"]);
@@ -99,39 +139,107 @@ fn the_file_comes_back_to_the_last_digit() {
     assert_eq!(read, certificate);
     assert_eq!(read.to_json().unwrap(), certificate.to_json().unwrap());
     assert!(verify(&read).verified);
-    assert!(matches!(write_certificate(&path, &certificate, false), Err(ExportError::Exists { .. })));
+    assert!(matches!(
+        write_certificate(&path, &certificate, false),
+        Err(ExportError::Exists { .. })
+    ));
 }
 
 #[test]
 fn whatever_is_missing_or_wrong_takes_the_claim_away() {
     let refused = |facts: CertificateFacts| {
         let certificate = Certificate::issue(facts).unwrap();
-        assert!(verify(&certificate).verified, "{:?}", verify(&certificate).reasons);
+        assert!(
+            verify(&certificate).verified,
+            "{:?}",
+            verify(&certificate).reasons
+        );
         assert!(certificate.verdict().to_string().starts_with("no DP claim: "));
         certificate.verdict().reasons().to_vec()
     };
-    assert_eq!(refused(CertificateFacts { unit: None, ..facts() }), [NoClaim::NoUnit]);
-    assert_eq!(refused(CertificateFacts { domain: None, ..facts() }), [NoClaim::NoDomain]);
-    assert_eq!(refused(CertificateFacts { sampling: None, ..facts() }), [NoClaim::NoSampling]);
-    assert_eq!(refused(CertificateFacts { random_source: None, ..facts() }), [NoClaim::NoRandomSource]);
-    let seeded = CertificateFacts { random_source: Some(RandomOrigin::Seeded(7)), ..facts() };
+    assert_eq!(
+        refused(CertificateFacts {
+            unit: None,
+            ..facts()
+        }),
+        [NoClaim::NoUnit]
+    );
+    assert_eq!(
+        refused(CertificateFacts {
+            domain: None,
+            ..facts()
+        }),
+        [NoClaim::NoDomain]
+    );
+    assert_eq!(
+        refused(CertificateFacts {
+            sampling: None,
+            ..facts()
+        }),
+        [NoClaim::NoSampling]
+    );
+    assert_eq!(
+        refused(CertificateFacts {
+            random_source: None,
+            ..facts()
+        }),
+        [NoClaim::NoRandomSource]
+    );
+    let seeded = CertificateFacts {
+        random_source: Some(RandomOrigin::Seeded(7)),
+        ..facts()
+    };
     assert_eq!(refused(seeded), [NoClaim::Seeded]);
-    let non_private = CertificateFacts { events: None, ..facts() };
-    assert_eq!(refused(non_private), [NoClaim::MethodWithoutPrivacy, NoClaim::NoRelation]);
+    let non_private = CertificateFacts {
+        events: None,
+        ..facts()
+    };
+    assert_eq!(
+        refused(non_private),
+        [NoClaim::MethodWithoutPrivacy, NoClaim::NoRelation]
+    );
     for run in [Sampling::Shuffled, Sampling::FixedSize, Sampling::AllRows] {
-        let other = CertificateFacts { sampling: Some(run), ..facts() };
-        assert_eq!(refused(other), [NoClaim::OtherSampling { event: "poisson_sampled_gaussian".into() }]);
+        let other = CertificateFacts {
+            sampling: Some(run),
+            ..facts()
+        };
+        assert_eq!(
+            refused(other),
+            [NoClaim::OtherSampling {
+                event: "poisson_sampled_gaussian".into()
+            }]
+        );
     }
     let mut open = schema();
     open.column[0].provenance = Some(Provenance::Suggested);
     open.column[2].provenance = None;
     assert_eq!(
-        refused(CertificateFacts { domain: Some(Domain::of(&open)), ..facts() }),
-        [NoClaim::Suggested { column: "age".into() }, NoClaim::NoProvenance { column: "income".into() }]
+        refused(CertificateFacts {
+            domain: Some(Domain::of(&open)),
+            ..facts()
+        }),
+        [
+            NoClaim::Suggested { column: "age".into() },
+            NoClaim::NoProvenance {
+                column: "income".into()
+            }
+        ]
     );
     let mut infinite = events();
-    infinite.push(PrivacyEvent::Approx { epsilon: 0.1, delta: 1e-3 }, 1);
-    assert_eq!(refused(CertificateFacts { events: Some(infinite), ..facts() }), [NoClaim::NoFiniteEpsilon]);
+    infinite.push(
+        PrivacyEvent::Approx {
+            epsilon: 0.1,
+            delta: 1e-3,
+        },
+        1,
+    );
+    assert_eq!(
+        refused(CertificateFacts {
+            events: Some(infinite),
+            ..facts()
+        }),
+        [NoClaim::NoFiniteEpsilon]
+    );
 }
 
 #[test]
@@ -140,7 +248,11 @@ fn what_nobody_vouches_for_is_listed() {
     private_count.rows = None;
     let by_person = CertificateFacts {
         stop: Some(Stop::ByPerson),
-        choices: Choices { tuned: true, looked: true, chose_checkpoint: true },
+        choices: Choices {
+            tuned: true,
+            looked: true,
+            chose_checkpoint: true,
+        },
         domain: Some(Domain::of(&private_count)),
         ..facts()
     };
@@ -159,9 +271,17 @@ fn what_nobody_vouches_for_is_listed() {
     assert!(page.contains("the moment of stopping was chosen with private plots in view: not accounted"));
     let mut replace = events();
     replace.neighboring = Neighboring::ReplaceOne;
-    let public_count =
-        CertificateFacts { events: Some(replace), domain: Some(Domain::of(&private_count)), ..facts() };
-    assert!(!Certificate::issue(public_count).unwrap().not_protected.contains(&NotProtected::RowCount));
+    let public_count = CertificateFacts {
+        events: Some(replace),
+        domain: Some(Domain::of(&private_count)),
+        ..facts()
+    };
+    assert!(
+        !Certificate::issue(public_count)
+            .unwrap()
+            .not_protected
+            .contains(&NotProtected::RowCount)
+    );
 }
 
 /// Edits one value of the JSON file, mends the digest as a careful forger would, and verifies.
@@ -183,7 +303,12 @@ fn a_forger_who_mends_the_digest_is_found_by_the_numbers() {
     let missing = forged(|value| {
         value["events"]["events"].as_array_mut().unwrap().remove(0);
     });
-    assert!(missing.iter().any(|reason| reason.contains("that follows from its events")), "{missing:?}");
+    assert!(
+        missing
+            .iter()
+            .any(|reason| reason.contains("that follows from its events")),
+        "{missing:?}"
+    );
     assert!(!forged(|value| value["events"]["events"][1]["noise_multiplier"] = 1.0.into()).is_empty());
     assert!(!forged(|value| value["events"]["events"][1]["steps"] = 301.into()).is_empty());
     assert!(!forged(|value| value["guarantee"]["profile"][3]["delta"] = 1e-12.into()).is_empty());
@@ -198,7 +323,10 @@ fn a_forger_who_mends_the_digest_is_found_by_the_numbers() {
     let removed = forged(|value| {
         value.as_object_mut().unwrap().remove("unit");
     });
-    assert!(removed[0].contains("from its content follows \"no DP claim: the unit"), "{removed:?}");
+    assert!(
+        removed[0].contains("from its content follows \"no DP claim: the unit"),
+        "{removed:?}"
+    );
 }
 
 #[test]
@@ -206,10 +334,15 @@ fn every_edited_value_breaks_the_digest() {
     fn leaves(value: &Value, path: String, into: &mut Vec<String>) {
         match value {
             Value::Object(fields) => {
-                fields.iter().for_each(|(name, value)| leaves(value, format!("{path}/{name}"), into));
+                fields
+                    .iter()
+                    .for_each(|(name, value)| leaves(value, format!("{path}/{name}"), into));
             }
             Value::Array(items) => {
-                items.iter().enumerate().for_each(|(index, item)| leaves(item, format!("{path}/{index}"), into));
+                items
+                    .iter()
+                    .enumerate()
+                    .for_each(|(index, item)| leaves(item, format!("{path}/{index}"), into));
             }
             _ => into.push(path),
         }
@@ -249,14 +382,21 @@ fn another_file_is_found() {
     let other = Certificate::issue(known.clone()).unwrap();
     let verified = verify_file(&other, &data).unwrap();
     assert!(!verified.verified);
-    assert!(verified.reasons[0].contains("is not the file of this certificate"), "{:?}", verified.reasons);
+    assert!(
+        verified.reasons[0].contains("is not the file of this certificate"),
+        "{:?}",
+        verified.reasons
+    );
     let stated = verified.reasons[0].split("its SHA-256 is ").nth(1).unwrap();
     known.synthetic_file.sha256 = stated[..64].into();
     let right = Certificate::issue(known).unwrap();
     assert!(verify_file(&right, &data).unwrap().verified);
     fs::write(&data, "a,b\n1,3\n").unwrap();
     assert!(!verify_file(&right, &data).unwrap().verified);
-    assert!(matches!(verify_file(&right, &folder.path().join("none")), Err(ExportError::Read { .. })));
+    assert!(matches!(
+        verify_file(&right, &folder.path().join("none")),
+        Err(ExportError::Read { .. })
+    ));
 }
 
 #[test]
@@ -283,8 +423,17 @@ fn what_is_no_certificate_is_told() {
 #[test]
 fn gaussian_events_have_rho_and_mu() {
     let mut gaussians = EventList::new(Neighboring::ReplaceOne);
-    gaussians.push(PrivacyEvent::Gaussian { noise_multiplier: 5.0 }, 4);
-    let facts = CertificateFacts { events: Some(gaussians), sampling: Some(Sampling::AllRows), ..facts() };
+    gaussians.push(
+        PrivacyEvent::Gaussian {
+            noise_multiplier: 5.0,
+        },
+        4,
+    );
+    let facts = CertificateFacts {
+        events: Some(gaussians),
+        sampling: Some(Sampling::AllRows),
+        ..facts()
+    };
     let guarantee = Certificate::issue(facts).unwrap().guarantee.unwrap();
     assert!((guarantee.mu.unwrap() - 0.4).abs() < 1e-15);
     assert!((guarantee.rho.unwrap() - 0.08).abs() < 1e-15);
@@ -296,7 +445,12 @@ fn the_page_is_one_page_without_markup_of_others() {
     let mut many = facts();
     let list = many.events.as_mut().unwrap();
     for step in 0..500 {
-        list.push(PrivacyEvent::Gaussian { noise_multiplier: 1e3 + f64::from(step) }, 1);
+        list.push(
+            PrivacyEvent::Gaussian {
+                noise_multiplier: 1e3 + f64::from(step),
+            },
+            1,
+        );
     }
     let certificate = Certificate::issue(many).unwrap();
     let page = certificate.to_html();
@@ -304,7 +458,10 @@ fn the_page_is_one_page_without_markup_of_others() {
     assert!(!page.contains("<script") && !page.contains("http"));
     assert!(page.contains("and 494 more"), "long lists are cut for the page");
     assert!(page.len() < 12_000, "{} bytes", page.len());
-    let seeded = CertificateFacts { random_source: Some(RandomOrigin::Seeded(1)), ..facts() };
+    let seeded = CertificateFacts {
+        random_source: Some(RandomOrigin::Seeded(1)),
+        ..facts()
+    };
     let page = Certificate::issue(seeded).unwrap().to_html();
     assert!(page.contains("No DP claim") && page.contains("random bits came from a fixed seed"));
 }
@@ -312,14 +469,28 @@ fn the_page_is_one_page_without_markup_of_others() {
 /// Checks a value against the part of JSON Schema that the published file uses.
 fn check_schema(value: &Value, schema: &Value, root: &Value, path: &str) -> Result<(), String> {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-        return check_schema(value, root.pointer(reference.trim_start_matches('#')).unwrap(), root, path);
+        return check_schema(
+            value,
+            root.pointer(reference.trim_start_matches('#')).unwrap(),
+            root,
+            path,
+        );
     }
     if let Some(options) = schema.get("oneOf").and_then(Value::as_array) {
-        let fits = options.iter().filter(|option| check_schema(value, option, root, path).is_ok()).count();
-        return if fits == 1 { Ok(()) } else { Err(format!("{path}: fits {fits} forms")) };
+        let fits = options
+            .iter()
+            .filter(|option| check_schema(value, option, root, path).is_ok())
+            .count();
+        return if fits == 1 {
+            Ok(())
+        } else {
+            Err(format!("{path}: fits {fits} forms"))
+        };
     }
     if schema.get("const").is_some_and(|wanted| wanted != value)
-        || schema.get("enum").is_some_and(|list| !list.as_array().unwrap().contains(value))
+        || schema
+            .get("enum")
+            .is_some_and(|list| !list.as_array().unwrap().contains(value))
     {
         return Err(format!("{path}: {value} is not among those allowed"));
     }
@@ -337,13 +508,20 @@ fn check_schema(value: &Value, schema: &Value, root: &Value, path: &str) -> Resu
         return Err(format!("{path}: {value} has another type"));
     }
     if let Some(fields) = value.as_object() {
-        for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
+        for name in schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             if !fields.contains_key(name.as_str().unwrap()) {
                 return Err(format!("{path}: {name} is missing"));
             }
         }
         for (name, field) in fields {
-            let inner = schema.pointer(&format!("/properties/{name}")).or(schema.get("additionalProperties"));
+            let inner = schema
+                .pointer(&format!("/properties/{name}"))
+                .or(schema.get("additionalProperties"));
             match inner {
                 Some(Value::Bool(false)) => return Err(format!("{path}: {name} is unknown")),
                 Some(inner) => check_schema(field, inner, root, &format!("{path}/{name}"))?,
@@ -362,7 +540,10 @@ fn check_schema(value: &Value, schema: &Value, root: &Value, path: &str) -> Resu
 #[test]
 fn the_published_schema_fits_what_is_written() {
     let published: Value = serde_json::from_str(JSON_SCHEMA).unwrap();
-    let charge = Charge { epsilon: 1.0, delta: 1e-5 };
+    let charge = Charge {
+        epsilon: 1.0,
+        delta: 1e-5,
+    };
     let spending = Spending {
         ledger_entry: 1,
         reserved: charge,
@@ -376,12 +557,29 @@ fn the_published_schema_fits_what_is_written() {
         ledger_head: "0".repeat(64),
         scope: "spends known to this installation".into(),
     };
-    let person = PrivacyUnit::Person { column: "id".into(), max_rows: 3 };
+    let person = PrivacyUnit::Person {
+        column: "id".into(),
+        max_rows: 3,
+    };
     let variants = [
         facts(),
-        CertificateFacts { spending: Some(spending), unit: Some(person), stop: Some(Stop::ByPerson), ..facts() },
-        CertificateFacts { events: None, unit: None, domain: None, sampling: None, ..facts() },
-        CertificateFacts { random_source: Some(RandomOrigin::Seeded(9)), ..facts() },
+        CertificateFacts {
+            spending: Some(spending),
+            unit: Some(person),
+            stop: Some(Stop::ByPerson),
+            ..facts()
+        },
+        CertificateFacts {
+            events: None,
+            unit: None,
+            domain: None,
+            sampling: None,
+            ..facts()
+        },
+        CertificateFacts {
+            random_source: Some(RandomOrigin::Seeded(9)),
+            ..facts()
+        },
     ];
     for facts in variants {
         let certificate = serde_json::to_value(Certificate::issue(facts).unwrap()).unwrap();

@@ -104,14 +104,23 @@ impl fmt::Display for NoClaim {
             Self::OtherRelation => formatter.write_str("the relation is not the one of the events"),
             Self::NoDomain => formatter.write_str("the columns and where they are known from are missing"),
             Self::NoProvenance { column } => {
-                write!(formatter, "nobody said where the bounds or values of \"{column}\" are known from")
+                write!(
+                    formatter,
+                    "nobody said where the bounds or values of \"{column}\" are known from"
+                )
             }
             Self::Suggested { column } => {
-                write!(formatter, "the bounds or values of \"{column}\" were read off private rows")
+                write!(
+                    formatter,
+                    "the bounds or values of \"{column}\" were read off private rows"
+                )
             }
             Self::NoSampling => formatter.write_str("how rows were sampled is missing"),
             Self::OtherSampling { event } => {
-                write!(formatter, "an event `{event}` quotes another sampling than was run")
+                write!(
+                    formatter,
+                    "an event `{event}` quotes another sampling than was run"
+                )
             }
             Self::NoRandomSource => formatter.write_str("where random bits came from is missing"),
             Self::Seeded => formatter.write_str("random bits came from a fixed seed"),
@@ -157,7 +166,11 @@ impl Certificate {
             Some(RandomOrigin::Seeded(_)) => reasons.push(NoClaim::Seeded),
             Some(RandomOrigin::OperatingSystem) => {}
         }
-        if reasons.is_empty() { Verdict::DifferentiallyPrivate } else { Verdict::NoDpClaim { reasons } }
+        if reasons.is_empty() {
+            Verdict::DifferentiallyPrivate
+        } else {
+            Verdict::NoDpClaim { reasons }
+        }
     }
 
     fn judge_domain(&self, reasons: &mut Vec<NoClaim>) {
@@ -168,8 +181,12 @@ impl Certificate {
         for column in &domain.columns {
             let column_name = || column.name.clone();
             match column.provenance {
-                None => reasons.push(NoClaim::NoProvenance { column: column_name() }),
-                Some(Provenance::Suggested) => reasons.push(NoClaim::Suggested { column: column_name() }),
+                None => reasons.push(NoClaim::NoProvenance {
+                    column: column_name(),
+                }),
+                Some(Provenance::Suggested) => reasons.push(NoClaim::Suggested {
+                    column: column_name(),
+                }),
                 Some(Provenance::Declared | Provenance::Bought | Provenance::Accepted) => {}
             }
         }
@@ -192,7 +209,9 @@ fn judge_sampling(run: Sampling, events: &[CountedEvent], reasons: &mut Vec<NoCl
             }
             _ => true,
         };
-        let reason = NoClaim::OtherSampling { event: event.name().into() };
+        let reason = NoClaim::OtherSampling {
+            event: event.name().into(),
+        };
         if !fits && !reasons.contains(&reason) {
             reasons.push(reason);
         }

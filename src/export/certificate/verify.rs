@@ -59,10 +59,19 @@ pub fn verify(certificate: &Certificate) -> Verified {
     }
     let derived = certificate.verdict();
     if certificate.verdict != derived {
-        reasons.push(format!("it says \"{}\", and from its content follows \"{derived}\"", certificate.verdict));
+        reasons.push(format!(
+            "it says \"{}\", and from its content follows \"{derived}\"",
+            certificate.verdict
+        ));
     }
     compare_lists(certificate, &mut reasons);
-    Verified { verified: reasons.is_empty(), epsilon, delta, verdict: derived.to_string(), reasons }
+    Verified {
+        verified: reasons.is_empty(),
+        epsilon,
+        delta,
+        verdict: derived.to_string(),
+        reasons,
+    }
 }
 
 /// As [`verify`], and whether `data` is the file that the certificate is about.
@@ -70,8 +79,10 @@ pub fn verify(certificate: &Certificate) -> Verified {
 /// # Errors
 /// When the file cannot be read.
 pub fn verify_file(certificate: &Certificate, data: &Path) -> Result<Verified, ExportError> {
-    let (sha256, bytes) =
-        hash_file(data).map_err(|source| ExportError::Read { path: data.into(), source })?;
+    let (sha256, bytes) = hash_file(data).map_err(|source| ExportError::Read {
+        path: data.into(),
+        source,
+    })?;
     let mut verified = verify(certificate);
     let stated = &certificate.synthetic_file;
     if !stated.sha256.eq_ignore_ascii_case(&sha256) {
@@ -81,7 +92,10 @@ pub fn verify_file(certificate: &Certificate, data: &Path) -> Result<Verified, E
             stated.sha256
         ));
     } else if stated.bytes != bytes {
-        verified.reasons.push(format!("the file has {bytes} bytes, and the certificate says {}", stated.bytes));
+        verified.reasons.push(format!(
+            "the file has {bytes} bytes, and the certificate says {}",
+            stated.bytes
+        ));
     }
     verified.verified = verified.reasons.is_empty();
     Ok(verified)
@@ -118,7 +132,11 @@ fn alike_if_any(one: Option<f64>, other: Option<f64>) -> bool {
 
 fn compare_guarantee(stated: &super::Guarantee, found: &super::Guarantee, reasons: &mut Vec<String>) {
     if !alike(stated.epsilon, found.epsilon) {
-        let direction = if stated.epsilon < found.epsilon { "less" } else { "more" };
+        let direction = if stated.epsilon < found.epsilon {
+            "less"
+        } else {
+            "more"
+        };
         reasons.push(format!(
             "it states ε = {}, {direction} than the {} that follows from its events",
             stated.epsilon, found.epsilon
@@ -133,10 +151,11 @@ fn compare_guarantee(stated: &super::Guarantee, found: &super::Guarantee, reason
     if !alike_if_any(stated.mu, found.mu) {
         reasons.push("its μ does not follow from its events".into());
     }
-    let fits = stated.profile.len() == found.profile.len()
-        && stated.profile.iter().zip(&found.profile).all(|(stated, found)| {
-            alike(stated.epsilon, found.epsilon) && alike(stated.delta, found.delta)
-        });
+    let fits =
+        stated.profile.len() == found.profile.len()
+            && stated.profile.iter().zip(&found.profile).all(|(stated, found)| {
+                alike(stated.epsilon, found.epsilon) && alike(stated.delta, found.delta)
+            });
     if !fits {
         reasons.push("its profile does not follow from its events".into());
     }
@@ -157,12 +176,20 @@ fn compare_odds(stated: Option<&Odds>, found: &Odds, reasons: &mut Vec<String>) 
 }
 
 fn compare_lists(certificate: &Certificate, reasons: &mut Vec<String>) {
-    let found = not_protected(certificate.domain.as_ref(), certificate.relation, &certificate.noise);
+    let found = not_protected(
+        certificate.domain.as_ref(),
+        certificate.relation,
+        &certificate.noise,
+    );
     if certificate.not_protected != found {
         reasons.push("its list of what is not protected does not fit its domain and noise".into());
     }
     let stopped = certificate.stop == Some(Stop::ByPerson);
-    if stopped != certificate.not_accounted.contains(&NotAccounted::MomentOfStopping) {
+    if stopped
+        != certificate
+            .not_accounted
+            .contains(&NotAccounted::MomentOfStopping)
+    {
         reasons.push("its list of what is not accounted does not fit how it was stopped".into());
     }
 }

@@ -17,9 +17,7 @@ use super::head::{Found, Head};
 use super::key::{Key, to_hex};
 use super::opening::{broken, catch_up, open_files, set_aside, verify_open};
 use super::read;
-use super::record::{
-    Draft, Record, RecordKind, SettlementBody, TotalBody, VersionBody, write,
-};
+use super::record::{Draft, Record, RecordKind, SettlementBody, TotalBody, VersionBody, write};
 use super::state::State;
 use super::verify::{Verification, Walk};
 
@@ -465,20 +463,36 @@ impl Ledger {
     /// When the ledger cannot be written.
     #[doc(hidden)]
     pub fn fill(&mut self, reservation: &Reservation, count: u64) -> Result<(), LedgerError> {
-        let Self { paths, connection, key, lock, state, clock } = self;
+        let Self {
+            paths,
+            connection,
+            key,
+            lock,
+            state,
+            clock,
+        } = self;
         let failed = |error| LedgerError::from_database(&paths.database, error);
         let _held = lock.hold(&paths.database)?;
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
         for _ in 0..count {
             let draft = Draft::reservation(reservation, None)?;
             let record = Record::chain(draft, state.count + 1, clock(), &state.hash, key);
             record.insert(&transaction).map_err(failed)?;
-            state.apply(&record).map_err(|reason| LedgerError::Unwritable { reason })?;
+            state
+                .apply(&record)
+                .map_err(|reason| LedgerError::Unwritable { reason })?;
         }
-        let prepared = Head { count: state.count, hash: state.hash }.prepare(paths, key)?;
+        let prepared = Head {
+            count: state.count,
+            hash: state.hash,
+        }
+        .prepare(paths, key)?;
         transaction.commit().map_err(failed)?;
-        prepared.publish().map_err(|error| LedgerError::from_file(&paths.head, error))
+        prepared
+            .publish()
+            .map_err(|error| LedgerError::from_file(&paths.head, error))
     }
 
     /// Takes in what other processes have added.

@@ -152,7 +152,9 @@ pub enum LedgerError {
         asked: Neighboring,
     },
     /// The total is kept for another unit of privacy.
-    #[error("the total of \"{dataset_name}\" protects {kept}, and this job protects {asked}; the two do not add up, so choose the total's unit")]
+    #[error(
+        "the total of \"{dataset_name}\" protects {kept}, and this job protects {asked}; the two do not add up, so choose the total's unit"
+    )]
     UnitDiffers {
         /// The data set.
         dataset_name: String,
@@ -170,7 +172,9 @@ pub enum LedgerError {
         reason: String,
     },
     /// A total can only be raised.
-    #[error("\"{dataset_name}\" has a total of ε = {epsilon}, δ = {delta:e}; a total can be raised, not lowered or set again")]
+    #[error(
+        "\"{dataset_name}\" has a total of ε = {epsilon}, δ = {delta:e}; a total can be raised, not lowered or set again"
+    )]
     TotalNotRaised {
         /// The data set.
         dataset_name: String,
@@ -183,7 +187,9 @@ pub enum LedgerError {
     #[error("say why the total is set or raised: the reason is kept in the ledger")]
     ReasonMissing,
     /// An ε or δ that is none.
-    #[error("ε = {epsilon}, δ = {delta} is no promise: ε must be a finite number, at least 0, and δ from 0 to below 1")]
+    #[error(
+        "ε = {epsilon}, δ = {delta} is no promise: ε must be a finite number, at least 0, and δ from 0 to below 1"
+    )]
     NotAPromise {
         /// ε as given.
         epsilon: f64,
@@ -191,7 +197,9 @@ pub enum LedgerError {
         delta: f64,
     },
     /// A total too small to hold any noise at all.
-    #[error("a total of ε = {epsilon}, δ = {delta:e} leaves no room for any job; δ must be above 0 and ε large enough")]
+    #[error(
+        "a total of ε = {epsilon}, δ = {delta:e} leaves no room for any job; δ must be above 0 and ε large enough"
+    )]
     TotalTooSmall {
         /// ε as given.
         epsilon: f64,
@@ -214,7 +222,9 @@ pub enum LedgerError {
     #[error("entry {0} is settled already")]
     AlreadySettled(EntryId),
     /// The new version has a budget of its own.
-    #[error("this content is known to the ledger as \"{dataset_name}\" already, so it cannot become a version of another data set")]
+    #[error(
+        "this content is known to the ledger as \"{dataset_name}\" already, so it cannot become a version of another data set"
+    )]
     AlreadyKnown {
         /// The name under which it is known.
         dataset_name: String,
@@ -231,12 +241,19 @@ pub enum LedgerError {
 }
 
 fn aside_hint(aside: Option<&Path>) -> String {
-    aside.map_or_else(String::new, |path| format!(" (a damaged one was set aside as {})", path.display()))
+    aside.map_or_else(String::new, |path| {
+        format!(" (a damaged one was set aside as {})", path.display())
+    })
 }
 
 fn list(findings: &[Finding]) -> String {
     const SHOWN: usize = 3;
-    let mut text = findings.iter().take(SHOWN).map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let mut text = findings
+        .iter()
+        .take(SHOWN)
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ");
     if findings.len() > SHOWN {
         text.push_str(&format!("; and {} more", findings.len() - SHOWN));
     }
@@ -251,7 +268,10 @@ impl LedgerError {
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path: path.into() },
             Some(ErrorCode::DiskFull) => Self::NoSpace { path: path.into() },
             _ if is_shared_memory_full(&source) => Self::NoSpace { path: path.into() },
-            _ => Self::Database { path: path.into(), source },
+            _ => Self::Database {
+                path: path.into(),
+                source,
+            },
         }
     }
 
@@ -264,14 +284,19 @@ impl LedgerError {
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                 Self::ReadOnly { path: path.into() }
             }
-            _ => Self::File { path: path.into(), source },
+            _ => Self::File {
+                path: path.into(),
+                source,
+            },
         }
     }
 }
 
 /// Whether SQLite found no space for the index of its write-ahead log.
 fn is_shared_memory_full(error: &rusqlite::Error) -> bool {
-    error.sqlite_error().is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+    error
+        .sqlite_error()
+        .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 /// Whether SQLite says that the file is no database, or a damaged one.

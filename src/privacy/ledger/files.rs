@@ -111,10 +111,12 @@ pub(super) fn make_home(home: &Path) -> Result<(), LedgerError> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(home).map_err(|source| match LedgerError::from_file(home, source) {
-        LedgerError::File { path, source } => LedgerError::Folder { path, source },
-        other => other,
-    })
+    builder
+        .create(home)
+        .map_err(|source| match LedgerError::from_file(home, source) {
+            LedgerError::File { path, source } => LedgerError::Folder { path, source },
+            other => other,
+        })
 }
 
 /// Makes a rename in `folder` survive a power cut, where the platform has a way to.

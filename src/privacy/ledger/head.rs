@@ -54,7 +54,12 @@ pub(super) enum Found {
 }
 
 fn seal(key: &Key, head: &Head) -> Hash {
-    *key.chain().update(b"head 1").update(&head.count.to_le_bytes()).update(&head.hash).finalize().as_bytes()
+    *key.chain()
+        .update(b"head 1")
+        .update(&head.count.to_le_bytes())
+        .update(&head.hash)
+        .finalize()
+        .as_bytes()
 }
 
 impl Head {
@@ -65,7 +70,10 @@ impl Head {
             Err(error) => return Err(LedgerError::from_file(path, error)),
         };
         let head = serde_json::from_slice::<Written>(&text).ok().and_then(|written| {
-            let head = Self { count: written.count, hash: from_hex(&written.hash)? };
+            let head = Self {
+                count: written.count,
+                hash: from_hex(&written.hash)?,
+            };
             (written.version == 1 && from_hex(&written.seal)? == seal(key, &head)).then_some(head)
         });
         Ok(head.map_or(Found::Damaged, Found::Head))
@@ -82,8 +90,10 @@ impl Head {
         let failed = |error| LedgerError::from_file(&paths.head, error);
         let mut text = serde_json::to_vec(&written).map_err(|error| failed(error.into()))?;
         text.push(b'\n');
-        let mut file =
-            tempfile::Builder::new().prefix(HEAD_IN_MAKING).tempfile_in(&paths.home).map_err(failed)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(HEAD_IN_MAKING)
+            .tempfile_in(&paths.home)
+            .map_err(failed)?;
         file.write_all(&text).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
         Ok(PreparedHead { file, paths })

@@ -32,7 +32,10 @@ pub(super) struct Key {
 
 impl Key {
     fn derive(secret: &Hash) -> Self {
-        Self { identity: blake3::derive_key(IDENTITY, secret), chain: blake3::derive_key(CHAIN, secret) }
+        Self {
+            identity: blake3::derive_key(IDENTITY, secret),
+            chain: blake3::derive_key(CHAIN, secret),
+        }
     }
 
     /// Reads the key, if there is one, and takes it back from anybody else who may read it.
@@ -41,7 +44,10 @@ impl Key {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return Err(LedgerError::KeyWrong { path: path.into(), reason: "it is not text".into() });
+                return Err(LedgerError::KeyWrong {
+                    path: path.into(),
+                    reason: "it is not text".into(),
+                });
             }
             Err(error) => return Err(LedgerError::from_file(path, error)),
         };
@@ -58,14 +64,20 @@ impl Key {
         let mut secret = Hash::default();
         SysRng
             .try_fill_bytes(&mut secret)
-            .map_err(|error| LedgerError::NoRandomness { reason: error.to_string() })?;
+            .map_err(|error| LedgerError::NoRandomness {
+                reason: error.to_string(),
+            })?;
         let failed = |error| LedgerError::from_file(path, error);
         let folder: PathBuf = path.parent().unwrap_or(Path::new(".")).into();
         // Temporary files are private to their owner from the start.
-        let mut file = tempfile::Builder::new().prefix(KEY_IN_MAKING).tempfile_in(&folder).map_err(failed)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(KEY_IN_MAKING)
+            .tempfile_in(&folder)
+            .map_err(failed)?;
         writeln!(file, "{}", to_hex(&secret)).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
-        file.persist_noclobber(path).map_err(|error| failed(error.error))?;
+        file.persist_noclobber(path)
+            .map_err(|error| failed(error.error))?;
         sync_folder(&folder).map_err(failed)?;
         Ok(Self::derive(&secret))
     }
@@ -153,7 +165,10 @@ mod tests {
         let path = folder.path().join("ledger.key");
         for text in ["", "abc", "zz".repeat(32).as_str(), "a".repeat(65).as_str()] {
             fs::write(&path, text).unwrap();
-            assert!(matches!(Key::read(&path), Err(LedgerError::KeyWrong { .. })), "{text}");
+            assert!(
+                matches!(Key::read(&path), Err(LedgerError::KeyWrong { .. })),
+                "{text}"
+            );
         }
         fs::write(&path, [0xff, 0xfe]).unwrap();
         assert!(matches!(Key::read(&path), Err(LedgerError::KeyWrong { .. })));

@@ -4,8 +4,8 @@ use rusqlite::{Connection, Row, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Charge, Outcome, PrivacyUnit, Reservation};
 use super::LedgerError;
+use super::entry::{Charge, Outcome, PrivacyUnit, Reservation};
 use super::key::{HASH_BYTES, Hash, Key};
 use crate::privacy::{EventList, Neighboring};
 
@@ -108,7 +108,12 @@ impl Record {
         hasher.update(&self.sequence.to_le_bytes());
         hasher.update(&self.time_ms.to_le_bytes());
         hasher.update(&self.job.to_le_bytes());
-        for part in [self.kind.as_bytes(), &self.dataset, self.body.as_bytes(), &self.previous] {
+        for part in [
+            self.kind.as_bytes(),
+            &self.dataset,
+            self.body.as_bytes(),
+            &self.previous,
+        ] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);
         }
@@ -171,7 +176,11 @@ pub(super) struct Cost {
 impl Cost {
     /// No cost at an order.
     pub(super) const fn nothing(order: f64) -> Self {
-        Self { order, value: 0.0, delta: 0.0 }
+        Self {
+            order,
+            value: 0.0,
+            delta: 0.0,
+        }
     }
 }
 
@@ -246,12 +255,16 @@ pub(super) struct VersionBody {
 
 /// The text of a body, which reads back as it is: no number is lost, and none is there that JSON cannot hold.
 pub(super) fn write<T: Serialize + DeserializeOwned>(body: &T) -> Result<String, LedgerError> {
-    let unwritable = |error: serde_json::Error| LedgerError::Unwritable { reason: error.to_string() };
+    let unwritable = |error: serde_json::Error| LedgerError::Unwritable {
+        reason: error.to_string(),
+    };
     let text = serde_json::to_string(body).map_err(unwritable)?;
     let back: T = serde_json::from_str(&text).map_err(unwritable)?;
     if serde_json::to_string(&back).map_err(unwritable)? == text {
         Ok(text)
     } else {
-        Err(LedgerError::Unwritable { reason: format!("{text} does not read back as it was") })
+        Err(LedgerError::Unwritable {
+            reason: format!("{text} does not read back as it was"),
+        })
     }
 }

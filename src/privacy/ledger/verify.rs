@@ -178,7 +178,10 @@ impl Walk {
                 Err(error) => {
                     // A value of a type that this program never writes there.
                     broken = true;
-                    walk.find(Finding::Meaningless { entry: expected, reason: error.to_string() });
+                    walk.find(Finding::Meaningless {
+                        entry: expected,
+                        reason: error.to_string(),
+                    });
                     expected += 1;
                     continue;
                 }
@@ -250,7 +253,10 @@ impl Walk {
         }
         let mut one = connection.prepare(&format!("SELECT {COLUMNS} FROM entries WHERE sequence = ?1"))?;
         for entry in changed {
-            let Some(mut record) = one.query_row([entry.cast_signed()], Record::from_row).optional()? else {
+            let Some(mut record) = one
+                .query_row([entry.cast_signed()], Record::from_row)
+                .optional()?
+            else {
                 continue;
             };
             let stored = record.stored_hash();

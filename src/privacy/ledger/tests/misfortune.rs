@@ -5,8 +5,10 @@ use super::super::store::{self, MIGRATIONS, Migration, OpenFailure};
 use super::*;
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -23,7 +25,9 @@ fn expect_set_aside(damage: impl Fn(&Path)) {
     let aside = match Ledger::open(home.path()) {
         Err(error @ LedgerError::SetAside { .. }) => {
             let text = error.to_string();
-            let LedgerError::SetAside { aside, .. } = error else { unreachable!() };
+            let LedgerError::SetAside { aside, .. } = error else {
+                unreachable!()
+            };
             assert!(text.contains(aside.to_str().unwrap()), "{text}");
             aside
         }
@@ -32,7 +36,9 @@ fn expect_set_aside(damage: impl Fn(&Path)) {
     assert_eq!(fs::read(&aside).unwrap(), damaged, "nothing of it is lost");
     for _ in 0..2 {
         match Ledger::open(home.path()) {
-            Err(LedgerError::Missing { aside: Some(told), .. }) => assert_eq!(told, aside),
+            Err(LedgerError::Missing {
+                aside: Some(told), ..
+            }) => assert_eq!(told, aside),
             other => panic!("{other:?}"),
         }
         assert!(!path.exists(), "no fresh ledger with all the budget left");
@@ -69,12 +75,17 @@ fn a_half_written_ledger_is_set_aside() {
 fn another_programs_database_is_set_aside() {
     expect_set_aside(|path| {
         fs::remove_file(path).unwrap();
-        Connection::open(path).unwrap().execute_batch("CREATE TABLE notes (text)").unwrap();
+        Connection::open(path)
+            .unwrap()
+            .execute_batch("CREATE TABLE notes (text)")
+            .unwrap();
     });
     expect_set_aside(|path| {
         fs::remove_file(path).unwrap();
         let other = Connection::open(path).unwrap();
-        other.execute_batch("CREATE TABLE notes (text); PRAGMA user_version = 1").unwrap();
+        other
+            .execute_batch("CREATE TABLE notes (text); PRAGMA user_version = 1")
+            .unwrap();
     });
 }
 
@@ -92,7 +103,10 @@ fn two_that_are_set_aside_keep_their_names() {
     }
     assert_eq!(fs::read(&asides[0]).unwrap(), b"the first");
     assert_eq!(fs::read(&asides[1]).unwrap(), b"the second");
-    assert!(matches!(Ledger::open(home.path()), Err(LedgerError::Missing { .. })));
+    assert!(matches!(
+        Ledger::open(home.path()),
+        Err(LedgerError::Missing { .. })
+    ));
 }
 
 #[test]
@@ -128,7 +142,9 @@ fn no_flipped_byte_hides_a_spend() {
 fn a_newer_ledger_is_left_alone() {
     let home = home();
     with_jobs(home.path(), 1);
-    database(home.path()).pragma_update(None, "user_version", 9).unwrap();
+    database(home.path())
+        .pragma_update(None, "user_version", 9)
+        .unwrap();
     let before = fs::read(home.path().join("ledger.sqlite")).unwrap();
     match Ledger::open(home.path()) {
         Err(error @ LedgerError::Newer { found: 9, .. }) => {
@@ -148,18 +164,30 @@ fn an_older_format_is_brought_up_to_date_and_kept() {
     let home = home();
     with_jobs(home.path(), 3);
     let paths = Paths::new(home.path());
-    let newer: Vec<Migration> = MIGRATIONS.iter().copied().chain([add_a_table as Migration]).collect();
-    let Ok(connection) = store::open(&paths, &newer) else { panic!("it opens") };
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    let newer: Vec<Migration> = MIGRATIONS
+        .iter()
+        .copied()
+        .chain([add_a_table as Migration])
+        .collect();
+    let Ok(connection) = store::open(&paths, &newer) else {
+        panic!("it opens")
+    };
+    let version: i64 = connection
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .unwrap();
     assert_eq!(version, newer.len() as i64);
     assert_eq!(read::count(&connection).unwrap(), 6);
-    connection.execute("INSERT INTO remarks VALUES (1, 'new')", []).unwrap();
+    connection
+        .execute("INSERT INTO remarks VALUES (1, 'new')", [])
+        .unwrap();
     drop(connection);
     assert!(matches!(
         store::open(&paths, MIGRATIONS),
         Err(OpenFailure::Other(LedgerError::Newer { .. }))
     ));
-    let kept = home.path().join(format!("ledger.sqlite.version-{}", MIGRATIONS.len()));
+    let kept = home
+        .path()
+        .join(format!("ledger.sqlite.version-{}", MIGRATIONS.len()));
     let old = Connection::open(kept).unwrap();
     assert_eq!(read::count(&old).unwrap(), 6);
     assert!(old.prepare("SELECT * FROM remarks").is_err());
@@ -167,7 +195,11 @@ fn an_older_format_is_brought_up_to_date_and_kept() {
 
 #[test]
 fn a_missing_file_is_never_a_fresh_start() {
-    for (gone, from_key_on) in [("ledger.sqlite", false), ("ledger.key", true), ("ledger.head", false)] {
+    for (gone, from_key_on) in [
+        ("ledger.sqlite", false),
+        ("ledger.key", true),
+        ("ledger.head", false),
+    ] {
         let home = home();
         with_jobs(home.path(), 2);
         fs::remove_file(home.path().join(gone)).unwrap();
@@ -182,7 +214,10 @@ fn a_missing_file_is_never_a_fresh_start() {
     with_jobs(home.path(), 2);
     fs::remove_file(home.path().join("ledger.sqlite")).unwrap();
     fs::remove_file(home.path().join("ledger.head")).unwrap();
-    assert!(matches!(Ledger::open(home.path()), Err(LedgerError::Missing { .. })));
+    assert!(matches!(
+        Ledger::open(home.path()),
+        Err(LedgerError::Missing { .. })
+    ));
 }
 
 #[test]
@@ -214,12 +249,18 @@ fn another_installations_key_is_told() {
     fs::copy(other.path().join("ledger.key"), home.path().join("ledger.key")).unwrap();
     match Ledger::open(home.path()) {
         Err(error @ LedgerError::KeyWrong { .. }) => {
-            assert!(error.to_string().contains("the key that was backed up with it"), "{error}");
+            assert!(
+                error.to_string().contains("the key that was backed up with it"),
+                "{error}"
+            );
         }
         error => panic!("{error:?}"),
     }
     fs::write(home.path().join("ledger.key"), "gone").unwrap();
-    assert!(matches!(Ledger::open(home.path()), Err(LedgerError::KeyWrong { .. })));
+    assert!(matches!(
+        Ledger::open(home.path()),
+        Err(LedgerError::KeyWrong { .. })
+    ));
 }
 
 #[test]
@@ -228,7 +269,11 @@ fn a_full_disk_is_refused_before_anything_is_spent() {
     let mut ledger = Ledger::open(home.path()).unwrap();
     let dataset = ledger.identify([1; 32]).unwrap();
     let before = ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
-    let pages: i64 = ledger.files().1.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    let pages: i64 = ledger
+        .files()
+        .1
+        .pragma_query_value(None, "page_count", |row| row.get(0))
+        .unwrap();
     let limit = |ledger: &Ledger, pages: i64| {
         let set: i64 = ledger
             .files()
@@ -256,7 +301,10 @@ fn a_read_only_ledger_is_refused_before_anything_is_spent() {
     let dataset = ledger.identify([1; 32]).unwrap();
     ledger.files().1.pragma_update(None, "query_only", true).unwrap();
     let refused = ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0));
-    assert!(matches!(refused, Err(LedgerError::ReadOnly { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(LedgerError::ReadOnly { .. })),
+        "{refused:?}"
+    );
     assert!(ledger.entries(None).unwrap().is_empty());
 }
 
@@ -307,10 +355,17 @@ fn a_backup_is_a_home_of_its_own() {
     let dataset = ledger.identify([1; 32]).unwrap();
     let target = home.path().join("kept").join("today");
     assert_eq!(ledger.backup(&target).unwrap(), 6);
-    assert!(matches!(ledger.backup(&target), Err(LedgerError::BackupExists { .. })));
+    assert!(matches!(
+        ledger.backup(&target),
+        Err(LedgerError::BackupExists { .. })
+    ));
     ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
     let mut moved = Ledger::open(&target).unwrap();
-    assert_eq!(moved.identify([1; 32]).unwrap(), dataset, "the same data set, known by the same key");
+    assert_eq!(
+        moved.identify([1; 32]).unwrap(),
+        dataset,
+        "the same data set, known by the same key"
+    );
     assert_eq!(moved.budget(&dataset).unwrap().jobs, 3);
     moved.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
     assert!(moved.verify().unwrap().verified);
@@ -351,7 +406,9 @@ fn a_hundred_thousand_entries_open_quickly() {
     let home = home();
     let mut ledger = Ledger::open(home.path()).unwrap();
     let dataset = ledger.identify([1; 32]).unwrap();
-    ledger.fill(&job(dataset, gaussian(5.0, 1), 1.0), 100_000).unwrap();
+    ledger
+        .fill(&job(dataset, gaussian(5.0, 1), 1.0), 100_000)
+        .unwrap();
     drop(ledger);
     let started = std::time::Instant::now();
     let mut ledger = Ledger::open(home.path()).unwrap();
