@@ -18,7 +18,13 @@ fn million_rows(folder: &tempfile::TempDir) -> PathBuf {
     let lines: Vec<String> = sample
         .preview(0..sample.rows())
         .into_iter()
-        .map(|cells| cells.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>().join(","))
+        .map(|cells| {
+            cells
+                .into_iter()
+                .map(Option::unwrap_or_default)
+                .collect::<Vec<_>>()
+                .join(",")
+        })
         .collect();
     for row in 0..ROWS {
         let _ = writeln!(text, "{}", lines[row % lines.len()]);
@@ -46,9 +52,15 @@ fn benchmarks(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("million rows");
     group.sample_size(10);
     group.bench_function("read csv", |bencher| bencher.iter(|| black_box(read(&path))));
-    group.bench_function("profile", |bencher| bencher.iter(|| black_box(profile(&table, &Progress::new()))));
-    group.bench_function("encode", |bencher| bencher.iter(|| black_box(encoder.encode(&table, &Progress::new()))));
-    group.bench_function("decode", |bencher| bencher.iter(|| black_box(encoder.decode(&rows, None, &mut random))));
+    group.bench_function("profile", |bencher| {
+        bencher.iter(|| black_box(profile(&table, &Progress::new())))
+    });
+    group.bench_function("encode", |bencher| {
+        bencher.iter(|| black_box(encoder.encode(&table, &Progress::new())))
+    });
+    group.bench_function("decode", |bencher| {
+        bencher.iter(|| black_box(encoder.decode(&rows, None, &mut random)))
+    });
     group.bench_function("preview of 50 rows", |bencher| {
         bencher.iter(|| black_box(table.preview(777_777..777_827)));
     });

@@ -9,8 +9,9 @@ use support::{Bench, text};
 /// `synthesize` with this table and promise; the output is always `out.csv`.
 fn attempt<'a>(bench: &Bench, input: &'a str, more: &[&'a str]) -> Vec<String> {
     let out = bench.path("out.csv");
-    let mut arguments: Vec<String> =
-        ["synthesize", input, "--method", "dpgan", "--rows", "10"].map(String::from).to_vec();
+    let mut arguments: Vec<String> = ["synthesize", input, "--method", "dpgan", "--rows", "10"]
+        .map(String::from)
+        .to_vec();
     arguments.extend(["--out".into(), text(&out).into()]);
     arguments.extend(more.iter().map(|&word| word.into()));
     arguments
@@ -34,8 +35,16 @@ fn files_that_are_no_tables_name_themselves() {
         ("empty.csv", b"", "empty"),
         ("header.csv", b"age,ward,smoker,outcome\n", "row"),
         ("ragged.csv", b"age,ward\n1,north\n2,south,9\n", "3"),
-        ("binary.csv", &[0x50, 0x4b, 0x03, 0x04, 0, 0, 0xff, 0xfe, 0x00, 0x01], "binary.csv"),
-        ("broken.parquet", b"PAR1 this is not a parquet file PAR1", "broken.parquet"),
+        (
+            "binary.csv",
+            &[0x50, 0x4b, 0x03, 0x04, 0, 0, 0xff, 0xfe, 0x00, 0x01],
+            "binary.csv",
+        ),
+        (
+            "broken.parquet",
+            b"PAR1 this is not a parquet file PAR1",
+            "broken.parquet",
+        ),
         ("twice.csv", b"age,age\n1,2\n", "age"),
     ];
     for (name, bytes, expected) in cases {
@@ -58,8 +67,14 @@ fn a_schema_that_does_not_fit_says_where() {
         (schema.replace("\"north\", ", ""), "north"),
         (schema.replace("lower = 18", "lower = 95"), "age"),
         (schema.replace("version = 1", "version = 99"), "99"),
-        (schema.replace("kind = \"boolean\"", "kind = \"booleen\""), "booleen"),
-        (schema.replace("kind = \"boolean\"", "kind = \"boolean\"\ncolour = 3"), "colour"),
+        (
+            schema.replace("kind = \"boolean\"", "kind = \"booleen\""),
+            "booleen",
+        ),
+        (
+            schema.replace("kind = \"boolean\"", "kind = \"boolean\"\ncolour = 3"),
+            "colour",
+        ),
         (schema.replace("missing = true", "missing = false"), "ward"),
         ("version = [".into(), "schema.toml"),
     ];
@@ -69,10 +84,19 @@ fn a_schema_that_does_not_fit_says_where() {
         assert!(said.contains(expected), "expected {expected}: {said}");
     }
     let dropped = schema
-        .replace("kind = \"integer\"\nlower = 18\nupper = 90", "kind = \"identifier\"")
-        .replace("kind = \"categorical\"\ndomain = [\"north\", \"south\", \"east\", \"west\"]", "kind = \"identifier\"")
+        .replace(
+            "kind = \"integer\"\nlower = 18\nupper = 90",
+            "kind = \"identifier\"",
+        )
+        .replace(
+            "kind = \"categorical\"\ndomain = [\"north\", \"south\", \"east\", \"west\"]",
+            "kind = \"identifier\"",
+        )
         .replace("kind = \"boolean\"", "kind = \"identifier\"")
-        .replace("kind = \"categorical\"\ndomain = [\"well\", \"ill\"]", "kind = \"identifier\"")
+        .replace(
+            "kind = \"categorical\"\ndomain = [\"well\", \"ill\"]",
+            "kind = \"identifier\"",
+        )
         .replace("label = \"outcome\"\n", "");
     bench.write("visits.schema.toml", dropped);
     let said = fails(&bench, 1, input, &PROMISE);
@@ -95,17 +119,37 @@ fn impossible_promises_are_refused_before_anything_is_spent() {
     fails(&bench, 1, input, &["--epsilon", "1e9", "--delta", "1e-5"]);
     let said = fails(&bench, 1, input, &["--epsilon", "0.0000001", "--delta", "1e-15"]);
     assert!(said.contains("smallest") || said.contains("least"), "{said}");
-    fails(&bench, 2, input, &["--epsilon", "1", "--delta", "1e-5", "--set", "no-such-setting=1"]);
-    fails(&bench, 2, input, &["--epsilon", "1", "--delta", "1e-5", "--set", "batch-size=banana"]);
+    fails(
+        &bench,
+        2,
+        input,
+        &["--epsilon", "1", "--delta", "1e-5", "--set", "no-such-setting=1"],
+    );
+    fails(
+        &bench,
+        2,
+        input,
+        &["--epsilon", "1", "--delta", "1e-5", "--set", "batch-size=banana"],
+    );
     fails(&bench, 2, input, &["--epsilon", "1"]);
-    assert_eq!(bench.json(&["ledger", "list"])["entries"].as_array().unwrap().len(), 0);
+    assert_eq!(
+        bench.json(&["ledger", "list"])["entries"]
+            .as_array()
+            .unwrap()
+            .len(),
+        0
+    );
 }
 
 #[test]
 fn a_delta_above_one_in_the_rows_warns_and_says_why() {
     let bench = Bench::new();
     let input = bench.visits(200);
-    let arguments = attempt(&bench, text(&input), &["--epsilon", "1", "--delta", "0.01", "--steps", "5"]);
+    let arguments = attempt(
+        &bench,
+        text(&input),
+        &["--epsilon", "1", "--delta", "0.01", "--steps", "5"],
+    );
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let output = bench.run(&words);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -117,12 +161,27 @@ fn a_delta_above_one_in_the_rows_warns_and_says_why() {
 fn few_rows_and_empty_batches_work() {
     let bench = Bench::new();
     let input = bench.visits(12);
-    let arguments = attempt(&bench, text(&input), &[
-        "--epsilon", "5", "--delta", "1e-5", "--steps", "30", "--set", "batch-size=1",
-    ]);
+    let arguments = attempt(
+        &bench,
+        text(&input),
+        &[
+            "--epsilon",
+            "5",
+            "--delta",
+            "1e-5",
+            "--steps",
+            "30",
+            "--set",
+            "batch-size=1",
+        ],
+    );
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let output = bench.run(&words);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]
@@ -150,11 +209,21 @@ fn targets_that_cannot_be_written_are_told_before_budget_is_spent() {
     into_odd.extend(["--out", text(&odd)]);
     let said = bench.fails(1, &into_odd);
     assert!(said.contains(".csv") && said.contains(".parquet"), "{said}");
-    assert_eq!(bench.json(&["ledger", "list"])["entries"].as_array().unwrap().len(), 0);
+    assert_eq!(
+        bench.json(&["ledger", "list"])["entries"]
+            .as_array()
+            .unwrap()
+            .len(),
+        0
+    );
 
     into_existing.push("--force");
     let output = bench.run(&into_existing);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(fs::read_to_string(&existing).unwrap().starts_with("age,"));
 }
 
@@ -163,7 +232,16 @@ fn wrong_words_are_wrong_arguments() {
     let bench = Bench::new();
     for words in [
         &["synthesize"][..],
-        &["synthesize", "x.csv", "--method", "magic", "--rows", "1", "--out", "y.csv"],
+        &[
+            "synthesize",
+            "x.csv",
+            "--method",
+            "magic",
+            "--rows",
+            "1",
+            "--out",
+            "y.csv",
+        ],
         &["sample", "x", "--rows", "0", "--out", "y.csv"],
         &["sample", "x", "--rows", "-3", "--out", "y.csv"],
         &["profile"],
@@ -171,7 +249,10 @@ fn wrong_words_are_wrong_arguments() {
     ] {
         bench.fails(2, words);
     }
-    let said = bench.fails(1, &["sample", "nothing.safetensors", "--rows", "3", "--out", "y.csv"]);
+    let said = bench.fails(
+        1,
+        &["sample", "nothing.safetensors", "--rows", "3", "--out", "y.csv"],
+    );
     assert!(said.contains("nothing.safetensors"), "{said}");
     let path = bench.write("odd.safetensors", "no generator");
     let said = bench.fails(1, &["sample", text(&path), "--rows", "3", "--out", "y.csv"]);

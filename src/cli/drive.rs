@@ -49,7 +49,11 @@ impl Driver {
     /// When it cannot be read, or the person interrupted.
     pub fn open(&self, path: PathBuf, schema: SchemaSource) -> Result<(), CliError> {
         let options = crate::data::ReadOptions::default();
-        self.engine.send(Command::Open(DataSource::File { path, options, schema }));
+        self.engine.send(Command::Open(DataSource::File {
+            path,
+            options,
+            schema,
+        }));
         let mut cancelled = false;
         self.wait(|driver, event| match event {
             Some(EngineEvent::Opened { .. }) => Some(Ok(())),
@@ -95,6 +99,9 @@ impl Driver {
 
 impl CliError {
     fn from_interrupt() -> Self {
-        Self::Failure { message: "stopped by Ctrl-C; nothing was written".into(), causes: Vec::new() }
+        Self::Failure {
+            message: "stopped by Ctrl-C; nothing was written".into(),
+            causes: Vec::new(),
+        }
     }
 }

@@ -79,5 +79,7 @@ fn open_window(file: Option<PathBuf>) -> Result<(), CliError> {
 
 #[cfg(not(feature = "gui"))]
 fn open_window(_file: Option<PathBuf>) -> Result<(), CliError> {
-    Err(CliError::Usage("this build has no window; `pointillist --help` lists the commands".into()))
+    Err(CliError::Usage(
+        "this build has no window; `pointillist --help` lists the commands".into(),
+    ))
 }

@@ -31,13 +31,19 @@ impl CliError {
             causes.push(cause.to_string());
             next = cause.source();
         }
-        Self::Failure { message: context.into(), causes }
+        Self::Failure {
+            message: context.into(),
+            causes,
+        }
     }
 
     /// A failure whose message is the error's own.
     pub fn from_error(error: &(dyn Error + 'static)) -> Self {
         let problem = Problem::new(crate::engine::Area::Load, error);
-        Self::Failure { message: problem.message, causes: problem.causes }
+        Self::Failure {
+            message: problem.message,
+            causes: problem.causes,
+        }
     }
 
     /// The exit status.
@@ -51,7 +57,10 @@ impl CliError {
 
 impl From<Problem> for CliError {
     fn from(problem: Problem) -> Self {
-        Self::Failure { message: problem.message, causes: problem.causes }
+        Self::Failure {
+            message: problem.message,
+            causes: problem.causes,
+        }
     }
 }
 
@@ -61,7 +70,9 @@ impl std::fmt::Display for CliError {
             Self::Usage(message) => write!(formatter, "error: {message}"),
             Self::Failure { message, causes } => {
                 write!(formatter, "error: {message}")?;
-                causes.iter().try_for_each(|cause| write!(formatter, "\n  because: {cause}"))
+                causes
+                    .iter()
+                    .try_for_each(|cause| write!(formatter, "\n  because: {cause}"))
             }
         }
     }

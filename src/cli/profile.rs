@@ -31,7 +31,10 @@ pub fn run(args: &ProfileArgs) -> Result<(), CliError> {
     driver.open(args.input.clone(), SchemaSource::Inferred)?;
     let snapshot = driver.engine.snapshot();
     let Some(dataset) = &snapshot.dataset else {
-        return Err(CliError::Failure { message: "the table was closed".into(), causes: Vec::new() });
+        return Err(CliError::Failure {
+            message: "the table was closed".into(),
+            causes: Vec::new(),
+        });
     };
     if let Some(path) = &args.out {
         driver.engine.send(Command::SaveSchema(Some(path.clone())));
@@ -42,11 +45,16 @@ pub fn run(args: &ProfileArgs) -> Result<(), CliError> {
         })?;
     }
     let warnings: Vec<String> = dataset.warnings.iter().map(ToString::to_string).collect();
-    let toml = dataset.schema.to_toml().map_err(|error| CliError::from_error(&error))?;
+    let toml = dataset
+        .schema
+        .to_toml()
+        .map_err(|error| CliError::from_error(&error))?;
     if args.json {
-        let mut object = serde_json::to_value(&*dataset.schema).map_err(|error| CliError::from_error(&error))?;
+        let mut object =
+            serde_json::to_value(&*dataset.schema).map_err(|error| CliError::from_error(&error))?;
         object["schema"] = json!(toml);
-        object["steward_only"] = json!("bounds, domains, rows and column summaries were read off private rows");
+        object["steward_only"] =
+            json!("bounds, domains, rows and column summaries were read off private rows");
         object["rows"] = json!(dataset.table.rows());
         object["columns"] = json!(*dataset.summaries);
         object["warnings"] = json!(warnings);

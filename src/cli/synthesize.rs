@@ -9,8 +9,8 @@ use serde_json::json;
 use crate::cli::drive::Driver;
 use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
 use crate::engine::{
-    Area, Command, Condition, EngineEvent, ExportRequest, Exported, Method, PrivacyTarget, RunId, RunRequest, RunState,
-    RunView, SchemaSource,
+    Area, Command, Condition, EngineEvent, ExportRequest, Exported, Method, PrivacyTarget, RunId, RunRequest,
+    RunState, RunView, SchemaSource,
 };
 use crate::export::Recipe;
 use crate::privacy::Neighboring;
@@ -101,7 +101,10 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     // Asked before any budget is spent: a run whose result has nowhere to go is a waste of budget.
     crate::export::check_target(&args.out, args.force).map_err(|error| CliError::from_error(&error))?;
     let driver = Driver::start()?;
-    let schema = args.schema.clone().map_or(SchemaSource::Beside, SchemaSource::File);
+    let schema = args
+        .schema
+        .clone()
+        .map_or(SchemaSource::Beside, SchemaSource::File);
     driver.open(args.input.clone(), schema)?;
     let outcome = train(&driver, request)?;
     let exported = export(&driver, args, outcome.run)?;
@@ -116,7 +119,10 @@ fn request(args: &SynthesizeArgs) -> Result<RunRequest, CliError> {
     };
     let mut request = match &recipe {
         Some(recipe) => RunRequest::from_recipe(recipe)?,
-        None => RunRequest { target: None, ..RunRequest::default() },
+        None => RunRequest {
+            target: None,
+            ..RunRequest::default()
+        },
     };
     if let Some(method) = args.method {
         request.method = method;
@@ -127,13 +133,19 @@ fn request(args: &SynthesizeArgs) -> Result<RunRequest, CliError> {
         let delta = args.delta.or(known.map(|target| target.delta));
         let (Some(epsilon), Some(delta)) = (epsilon, delta) else {
             let name = request.method.name();
-            return Err(CliError::Usage(format!("--method {name} needs --epsilon and --delta")));
+            return Err(CliError::Usage(format!(
+                "--method {name} needs --epsilon and --delta"
+            )));
         };
         let neighboring = args.relation.map_or_else(
             || known.map_or(Neighboring::AddRemoveOne, |target| target.neighboring),
             Neighboring::from,
         );
-        request.target = Some(PrivacyTarget { epsilon, delta, neighboring });
+        request.target = Some(PrivacyTarget {
+            epsilon,
+            delta,
+            neighboring,
+        });
     } else if args.epsilon.is_some() || args.delta.is_some() {
         return Err(CliError::Usage(format!(
             "--method {} makes no promise: leave out --epsilon and --delta, or choose a private method",
@@ -177,7 +189,9 @@ fn train(driver: &Driver, request: RunRequest) -> Result<Outcome, CliError> {
             None
         }
         Some(EngineEvent::Finished { run, reason }) => Some(Ok(Outcome { run, entry, reason })),
-        Some(EngineEvent::RunFailed { problem, .. } | EngineEvent::Failed(problem)) => Some(Err(problem.into())),
+        Some(EngineEvent::RunFailed { problem, .. } | EngineEvent::Failed(problem)) => {
+            Some(Err(problem.into()))
+        }
         _ => {
             let snapshot = driver.engine.snapshot();
             if let Some(view) = snapshot.runs.last() {
@@ -221,7 +235,10 @@ fn export(driver: &Driver, args: &SynthesizeArgs, run: RunId) -> Result<Exported
     driver.wait(|_, event| match event {
         Some(EngineEvent::Exported(exported)) => Some(Ok(*exported)),
         Some(EngineEvent::TargetExists(path)) => Some(Err(CliError::Failure {
-            message: format!("{}: exists already; name another file or pass --force", path.display()),
+            message: format!(
+                "{}: exists already; name another file or pass --force",
+                path.display()
+            ),
             causes: Vec::new(),
         })),
         Some(EngineEvent::Failed(problem)) if problem.area == Area::Export => Some(Err(problem.into())),
@@ -229,10 +246,18 @@ fn export(driver: &Driver, args: &SynthesizeArgs, run: RunId) -> Result<Exported
     })
 }
 
-fn report(args: &SynthesizeArgs, driver: &Driver, outcome: &Outcome, exported: &Exported) -> Result<(), CliError> {
+fn report(
+    args: &SynthesizeArgs,
+    driver: &Driver,
+    outcome: &Outcome,
+    exported: &Exported,
+) -> Result<(), CliError> {
     let snapshot = driver.engine.snapshot();
     let Some(view) = snapshot.run(outcome.run) else {
-        return Err(CliError::Failure { message: "the run is gone".into(), causes: Vec::new() });
+        return Err(CliError::Failure {
+            message: "the run is gone".into(),
+            causes: Vec::new(),
+        });
     };
     let plan = view.plan.as_deref();
     let epsilon = view.target.and(plan.and_then(|plan| plan.epsilon));
@@ -270,7 +295,8 @@ fn report(args: &SynthesizeArgs, driver: &Driver, outcome: &Outcome, exported: &
 }
 
 fn settings_help() -> String {
-    let mut text = String::from("Settings for --set (without it, the recommended ones for the table and ε):\n");
+    let mut text =
+        String::from("Settings for --set (without it, the recommended ones for the table and ε):\n");
     for setting in &describe::SETTINGS {
         text.push_str(&format!("  {:24} {}\n", setting.key, setting.help));
     }
@@ -295,19 +321,28 @@ pub fn parse_condition(text: &str) -> Result<Condition, String> {
 
 fn parse_epsilon(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "expected a number above 0".to_owned())?;
-    crate::num::Epsilon::new(value).map(crate::num::Epsilon::get).map_err(|error| error.to_string())
+    crate::num::Epsilon::new(value)
+        .map(crate::num::Epsilon::get)
+        .map_err(|error| error.to_string())
 }
 
 fn parse_delta(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "expected a number between 0 and 1".to_owned())?;
-    crate::num::Delta::new(value).map(crate::num::Delta::get).map_err(|error| error.to_string())
+    let value: f64 = text
+        .parse()
+        .map_err(|_| "expected a number between 0 and 1".to_owned())?;
+    crate::num::Delta::new(value)
+        .map(crate::num::Delta::get)
+        .map_err(|error| error.to_string())
 }
 
 fn parse_method(text: &str) -> Result<Method, String> {
-    Method::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
-        let names: Vec<_> = Method::ALL.iter().map(|method| method.name()).collect();
-        format!("expected one of {}", names.join(", "))
-    })
+    Method::ALL
+        .into_iter()
+        .find(|method| method.name() == text)
+        .ok_or_else(|| {
+            let names: Vec<_> = Method::ALL.iter().map(|method| method.name()).collect();
+            format!("expected one of {}", names.join(", "))
+        })
 }
 
 fn parse_device(text: &str) -> Result<DeviceKind, String> {
@@ -321,7 +356,10 @@ mod tests {
     #[test]
     fn conditions_and_settings_are_pairs() {
         let condition = parse_condition("income=>50K").unwrap();
-        assert_eq!((condition.column.as_str(), condition.value.as_str()), ("income", ">50K"));
+        assert_eq!(
+            (condition.column.as_str(), condition.value.as_str()),
+            ("income", ">50K")
+        );
         assert!(parse_condition("income").is_err());
         assert!(parse_pair("=3").is_err());
     }

@@ -95,19 +95,38 @@ mod tests {
     fn samples_read_fit_their_schemas_and_are_ready_to_train() {
         for sample in all() {
             let table = sample.table(&Progress::new()).unwrap();
-            assert_eq!((table.rows(), table.width()), (sample.rows, sample.columns), "{}", sample.id);
+            assert_eq!(
+                (table.rows(), table.width()),
+                (sample.rows, sample.columns),
+                "{}",
+                sample.id
+            );
             let schema = sample.schema().unwrap();
             assert!(schema.public && schema.label.is_some());
             assert!(schema.open_columns().is_empty());
             assert_eq!(schema.unprotected_columns().count(), 0);
-            assert!(schema.column.iter().map(|column| &column.name).eq(table.column_names()));
+            assert!(
+                schema
+                    .column
+                    .iter()
+                    .map(|column| &column.name)
+                    .eq(table.column_names())
+            );
             schema.check(&table, &Progress::new()).unwrap();
             let encoder = RowEncoder::new(&schema, &EncoderSettings::default()).unwrap();
             let encoded = encoder.encode(&table, &Progress::new()).unwrap();
-            assert_eq!(encoded.clamped_cells(), 0, "{}: declared bounds hold all rows", sample.id);
+            assert_eq!(
+                encoded.clamped_cells(),
+                0,
+                "{}: declared bounds hold all rows",
+                sample.id
+            );
             let mut random = rand_chacha::ChaCha20Rng::seed_from_u64(1);
             let decoded = encoder.decode(&encoded, None, &mut random).unwrap();
-            assert_eq!((decoded.num_rows(), decoded.num_columns()), (table.rows(), table.width()));
+            assert_eq!(
+                (decoded.num_rows(), decoded.num_columns()),
+                (table.rows(), table.width())
+            );
             assert_eq!(find(sample.id).map(|found| found.title), Some(sample.title));
         }
     }

@@ -260,7 +260,8 @@ impl CellFormat {
         let (no, yes) = column.boolean_spellings();
         Self {
             booleans: [no.to_owned(), yes.to_owned()],
-            temporal: TemporalFormat::new(column.kind, column.format.as_deref()).filter(|_| column.kind.is_temporal()),
+            temporal: TemporalFormat::new(column.kind, column.format.as_deref())
+                .filter(|_| column.kind.is_temporal()),
             kind: column.kind,
         }
     }

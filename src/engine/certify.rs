@@ -7,11 +7,11 @@ use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::run_job::FinishedRun;
 use crate::engine::{PrivacyTarget, RunRequest};
-use crate::export::{Recipe, Written};
 use crate::export::certificate::{
-    Certificate, CertificateFacts, Choices, DataSet, Domain, DomainColumn, NoiseKind, Sampling, Spending, Stop,
-    SyntheticFile,
+    Certificate, CertificateFacts, Choices, DataSet, Domain, DomainColumn, NoiseKind, Sampling, Spending,
+    Stop, SyntheticFile,
 };
+use crate::export::{Recipe, Written};
 use crate::privacy::AccountantKind;
 use crate::privacy::ledger::PrivacyUnit;
 use crate::train::{DeviceKind, StopReason, TrainSettings};
@@ -32,7 +32,10 @@ pub(super) fn certificate(
     let private = finished.request.method.is_private() && finished.plan.delta.is_some();
     let stop = finished.trained.stopped;
     // Whoever stops a run has looked at it; a window shows private figures while it trains.
-    let choices = Choices { looked: true, ..Choices::default() };
+    let choices = Choices {
+        looked: true,
+        ..Choices::default()
+    };
     let facts = CertificateFacts {
         data_set: DataSet {
             name: finished.dataset.name.clone(),
@@ -41,7 +44,11 @@ pub(super) fn certificate(
         },
         method: finished.request.method.name().into(),
         synthetic_file: SyntheticFile {
-            name: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            name: file
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
             sha256: written.sha256.clone(),
             bytes: written.bytes,
             rows: written.rows,
@@ -52,7 +59,11 @@ pub(super) fn certificate(
         unit: private.then_some(PrivacyUnit::Row),
         domain: Some(domain(schema)),
         sampling: private.then_some(Sampling::Poisson),
-        noise: if private { vec![NoiseKind::FloatingPointGaussian] } else { Vec::new() },
+        noise: if private {
+            vec![NoiseKind::FloatingPointGaussian]
+        } else {
+            Vec::new()
+        },
         random_source: Some(finished.trained.random),
         stop: Some(match stop {
             StopReason::Planned => Stop::Planned,
@@ -62,6 +73,7 @@ pub(super) fn certificate(
         spending: spending(finished, ledger)?,
         choices,
         checks: Vec::new(),
+        software: Vec::new(),
     };
     Certificate::issue(facts).map_err(|error| Problem::new(Area::Export, &error))
 }
@@ -84,18 +96,26 @@ fn domain(schema: &Schema) -> Domain {
                 provenance: column.provenance,
             })
             .collect(),
-        dropped: schema.dropped_columns().map(|column| column.name.clone()).collect(),
+        dropped: schema
+            .dropped_columns()
+            .map(|column| column.name.clone())
+            .collect(),
         rows: schema.rows.as_ref().map(|rows| rows.provenance),
     }
 }
 
 fn spending(finished: &FinishedRun, ledger: &LedgerHandle) -> Result<Option<Spending>, Problem> {
-    let (Some(entry), Some(identity)) = (finished.entry, finished.identity) else { return Ok(None) };
+    let (Some(entry), Some(identity)) = (finished.entry, finished.identity) else {
+        return Ok(None);
+    };
     let failed = |error| Problem::new(Area::Ledger, &error);
     let entries = ledger.entries().map_err(failed)?;
     let budget = ledger.budget(identity).map_err(failed)?;
     let head = ledger.head().map_err(failed)?;
-    Ok(entries.iter().find(|known| known.id == entry).map(|known| Spending::of(known, &budget, head)))
+    Ok(entries
+        .iter()
+        .find(|known| known.id == entry)
+        .map(|known| Spending::of(known, &budget, head)))
 }
 
 /// Everything needed to do the run again.
@@ -128,14 +148,20 @@ impl RunRequest {
         let method = crate::engine::Method::ALL
             .into_iter()
             .find(|method| method.name() == recipe.method)
-            .ok_or_else(|| wrong(format!("the recipe's method `{}` is not known here", recipe.method)))?;
+            .ok_or_else(|| {
+                wrong(format!(
+                    "the recipe's method `{}` is not known here",
+                    recipe.method
+                ))
+            })?;
         let device = match &recipe.device {
             Some(name) => DeviceKind::from_name(name)
                 .ok_or_else(|| wrong(format!("the recipe's device `{name}` is not known here")))?,
             None => DeviceKind::default(),
         };
-        let settings: TrainSettings =
-            recipe.settings().map_err(|error| Problem::new(Area::Train, &error))?;
+        let settings: TrainSettings = recipe
+            .settings()
+            .map_err(|error| Problem::new(Area::Train, &error))?;
         let target = match (recipe.epsilon, recipe.delta) {
             (Some(epsilon), Some(delta)) => Some(PrivacyTarget {
                 epsilon,
@@ -145,6 +171,13 @@ impl RunRequest {
             _ => None,
         };
         let settings = (!recipe.settings.is_empty()).then_some(settings);
-        Ok(Self { method, target, settings, overrides: Vec::new(), device, seed: recipe.seed })
+        Ok(Self {
+            method,
+            target,
+            settings,
+            overrides: Vec::new(),
+            device,
+            seed: recipe.seed,
+        })
     }
 }

@@ -129,7 +129,11 @@ pub struct PrivacyTarget {
 
 impl Default for PrivacyTarget {
     fn default() -> Self {
-        Self { epsilon: 1.0, delta: 1e-5, neighboring: Neighboring::AddRemoveOne }
+        Self {
+            epsilon: 1.0,
+            delta: 1e-5,
+            neighboring: Neighboring::AddRemoveOne,
+        }
     }
 }
 

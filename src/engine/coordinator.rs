@@ -47,14 +47,40 @@ impl Outlet {
 
 /// What workers tell the coordinator.
 pub(super) enum Note {
-    LoadEnded { generation: u64, end: LoadEnd },
-    Checked { generation: u64, revision: u64, misfit: Option<Problem> },
-    Reprofiled { generation: u64, suggestion: Box<Result<Column, Problem>> },
-    Planned { generation: u64, request: Box<RunRequest>, outcome: Box<PlanOutcome> },
-    RunPlanned { run: RunId, plan: Arc<PlanSummary> },
-    RunStarted { run: RunId, entry: Option<EntryId> },
-    RunWarning { run: RunId, message: String },
-    RunEnded { run: RunId, end: Box<RunEnd> },
+    LoadEnded {
+        generation: u64,
+        end: LoadEnd,
+    },
+    Checked {
+        generation: u64,
+        revision: u64,
+        misfit: Option<Problem>,
+    },
+    Reprofiled {
+        generation: u64,
+        suggestion: Box<Result<Column, Problem>>,
+    },
+    Planned {
+        generation: u64,
+        request: Box<RunRequest>,
+        outcome: Box<PlanOutcome>,
+    },
+    RunPlanned {
+        run: RunId,
+        plan: Arc<PlanSummary>,
+    },
+    RunStarted {
+        run: RunId,
+        entry: Option<EntryId>,
+    },
+    RunWarning {
+        run: RunId,
+        message: String,
+    },
+    RunEnded {
+        run: RunId,
+        end: Box<RunEnd>,
+    },
     Exported(Box<Result<Exported, ExportEnd>>),
 }
 
@@ -189,7 +215,11 @@ impl Coordinator {
             Command::Forget(run) => self.runs.forget(run),
             Command::Export(request) => self.start_export(*request),
             Command::CancelExport => self.export.cancel(),
-            Command::SetTotal { epsilon, delta, reason } => self.set_total(epsilon.get(), delta, reason),
+            Command::SetTotal {
+                epsilon,
+                delta,
+                reason,
+            } => self.set_total(epsilon.get(), delta, reason),
             Command::SaveSettings(settings) => self.save_settings(&settings),
         }
     }
@@ -198,13 +228,28 @@ impl Coordinator {
         self.changed = true;
         match note {
             Note::LoadEnded { generation, end } => self.load_ended(generation, end),
-            Note::Checked { generation, revision, misfit } => self.checked(generation, revision, misfit),
-            Note::Reprofiled { generation, suggestion } => self.reprofiled(generation, *suggestion),
-            Note::Planned { generation, request, outcome } => self.planned(generation, *request, *outcome),
+            Note::Checked {
+                generation,
+                revision,
+                misfit,
+            } => self.checked(generation, revision, misfit),
+            Note::Reprofiled {
+                generation,
+                suggestion,
+            } => self.reprofiled(generation, *suggestion),
+            Note::Planned {
+                generation,
+                request,
+                outcome,
+            } => self.planned(generation, *request, *outcome),
             Note::RunPlanned { run, plan } => self.runs.set_plan(run, plan),
             Note::RunStarted { run, entry } => self.run_started(run, entry),
             Note::RunWarning { run, message } => {
-                self.tell(EngineEvent::Warning { run: Some(run), area: Area::Train, message });
+                self.tell(EngineEvent::Warning {
+                    run: Some(run),
+                    area: Area::Train,
+                    message,
+                });
             }
             Note::RunEnded { run, end } => self.run_ended(run, *end),
             Note::Exported(outcome) => self.export_ended(*outcome),
@@ -215,7 +260,10 @@ impl Coordinator {
         if let Some(shown) = &self.plan.shown
             && shown.request != *request
         {
-            self.plan.shown = Some(Arc::new(PlanPreview { outdated: true, ..(**shown).clone() }));
+            self.plan.shown = Some(Arc::new(PlanPreview {
+                outdated: true,
+                ..(**shown).clone()
+            }));
         }
         self.plan.waiting = Some(request);
         self.next_plan();
@@ -245,27 +293,44 @@ impl Coordinator {
 
     fn planned(&mut self, generation: u64, request: RunRequest, outcome: PlanOutcome) {
         self.plan.under_way = false;
-        if self.dataset.current().is_some_and(|dataset| dataset.generation == generation) {
+        if self
+            .dataset
+            .current()
+            .is_some_and(|dataset| dataset.generation == generation)
+        {
             let outdated = self.plan.waiting.is_some();
-            self.plan.shown = Some(Arc::new(PlanPreview { request, outcome, outdated }));
+            self.plan.shown = Some(Arc::new(PlanPreview {
+                request,
+                outcome,
+                outdated,
+            }));
         }
         self.next_plan();
     }
 
     fn set_total(&mut self, epsilon: f64, delta: f64, reason: String) {
         let Some(dataset) = self.dataset.current() else {
-            return self.fail(Problem::plain(Area::Ledger, "open a table before setting its total budget"));
+            return self.fail(Problem::plain(
+                Area::Ledger,
+                "open a table before setting its total budget",
+            ));
         };
-        let outcome = self.dataset.identity().ok_or_else(|| self.dataset.no_identity()).and_then(|id| {
-            let total = super::ledger_thread::Total {
-                dataset: id,
-                name: dataset.name.clone(),
-                epsilon,
-                delta,
-                reason,
-            };
-            self.ledger.set_total(total).map_err(|error| Problem::new(Area::Ledger, &error))
-        });
+        let outcome = self
+            .dataset
+            .identity()
+            .ok_or_else(|| self.dataset.no_identity())
+            .and_then(|id| {
+                let total = super::ledger_thread::Total {
+                    dataset: id,
+                    name: dataset.name.clone(),
+                    epsilon,
+                    delta,
+                    reason,
+                };
+                self.ledger
+                    .set_total(total)
+                    .map_err(|error| Problem::new(Area::Ledger, &error))
+            });
         self.refresh_ledger();
         if let Err(problem) = outcome {
             self.fail(problem);
@@ -276,10 +341,14 @@ impl Coordinator {
     fn refresh_ledger(&mut self) {
         self.changed = true;
         self.ledger_view = Arc::new(match self.ledger.entries() {
-            Ok(entries) => LedgerView { entries, problem: None },
-            Err(error) => {
-                LedgerView { entries: Vec::new(), problem: Some(Problem::new(Area::Ledger, &error)) }
-            }
+            Ok(entries) => LedgerView {
+                entries,
+                problem: None,
+            },
+            Err(error) => LedgerView {
+                entries: Vec::new(),
+                problem: Some(Problem::new(Area::Ledger, &error)),
+            },
         });
         let ledger = self.ledger.clone();
         self.dataset.refresh_budget(&ledger);

@@ -28,12 +28,20 @@ impl Problem {
             causes.push(cause.to_string());
             next = cause.source();
         }
-        Self { area, message: error.to_string(), causes }
+        Self {
+            area,
+            message: error.to_string(),
+            causes,
+        }
     }
 
     /// A problem that has no error behind it.
     pub fn plain(area: Area, message: impl Into<String>) -> Self {
-        Self { area, message: message.into(), causes: Vec::new() }
+        Self {
+            area,
+            message: message.into(),
+            causes: Vec::new(),
+        }
     }
 }
 

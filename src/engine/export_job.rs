@@ -49,7 +49,13 @@ impl Targets {
     }
 
     fn all(&self) -> [&PathBuf; 5] {
-        [&self.table, &self.certificate, &self.page, &self.recipe, &self.generator]
+        [
+            &self.table,
+            &self.certificate,
+            &self.page,
+            &self.recipe,
+            &self.generator,
+        ]
     }
 }
 
@@ -67,7 +73,11 @@ impl ExportJob {
             return Err(ExportEnd::Exists(existing.clone()));
         }
         super::catching(Area::Export, || self.write(targets)).map_err(|problem| {
-            if self.progress.is_cancelled() { ExportEnd::Cancelled } else { ExportEnd::Failed(problem) }
+            if self.progress.is_cancelled() {
+                ExportEnd::Cancelled
+            } else {
+                ExportEnd::Failed(problem)
+            }
         })
     }
 
@@ -84,10 +94,19 @@ impl ExportJob {
             .map_err(|error| failed(&error))?;
         // Rows are drawn from what is released already, so their randomness is no part of the promise; under a
         // fixed seed the rows are fixed too.
-        let mut random =
-            finished.request.seed.map_or_else(RandomSource::from_operating_system, RandomSource::seeded);
+        let mut random = finished
+            .request
+            .seed
+            .map_or_else(RandomSource::from_operating_system, RandomSource::seeded);
         let wanted = (self.request.rows, self.request.condition.as_ref());
-        let sealed = write_rows(generator, writer, wanted, &mut random, &self.progress, &mut |_| {})?;
+        let sealed = write_rows(
+            generator,
+            writer,
+            wanted,
+            &mut random,
+            &self.progress,
+            &mut |_| {},
+        )?;
         let written = sealed.written().clone();
 
         let certificate = certificate(finished, &targets.table, &written, &self.ledger)?;
@@ -97,8 +116,12 @@ impl ExportJob {
             plan: finished.plan.clone(),
             certificate: Some(serde_json::to_value(&certificate).map_err(|error| failed(&error))?),
         };
-        let generator = generator.to_bytes(&targets.generator).map_err(|error| failed(&error))?;
-        let recipe = recipe(finished, self.request.rows)?.to_toml().map_err(|error| failed(&error))?;
+        let generator = generator
+            .to_bytes(&targets.generator)
+            .map_err(|error| failed(&error))?;
+        let recipe = recipe(finished, self.request.rows)?
+            .to_toml()
+            .map_err(|error| failed(&error))?;
         let papers = [
             prepare(&targets.generator, &generator, overwrite)?,
             prepare(&targets.recipe, recipe.as_bytes(), overwrite)?,
@@ -125,6 +148,7 @@ impl ExportJob {
 /// A small file under another name, whole, waiting for its own.
 fn prepare(path: &Path, bytes: &[u8], overwrite: bool) -> Result<AtomicFile, Problem> {
     let mut file = AtomicFile::create(path, overwrite).map_err(|error| failed(&error))?;
-    file.write_all(bytes).map_err(|source| failed(&ExportError::from_write(path, source)))?;
+    file.write_all(bytes)
+        .map_err(|source| failed(&ExportError::from_write(path, source)))?;
     Ok(file)
 }

@@ -24,13 +24,34 @@ const QUEUE: usize = 64;
 /// What the loader may be asked.
 pub(super) enum Task {
     /// Read a table and find or infer its schema.
-    Load { generation: u64, source: DataSource, progress: Progress, stage: StageCell },
+    Load {
+        generation: u64,
+        source: DataSource,
+        progress: Progress,
+        stage: StageCell,
+    },
     /// Hold a schema against the data.
-    Check { generation: u64, revision: u64, table: Table, schema: Arc<Schema> },
+    Check {
+        generation: u64,
+        revision: u64,
+        table: Table,
+        schema: Arc<Schema>,
+    },
     /// What the profile would suggest for a column if it were of this kind.
-    Reprofile { generation: u64, table: Table, schema: Arc<Schema>, column: String, kind: Kind },
+    Reprofile {
+        generation: u64,
+        table: Table,
+        schema: Arc<Schema>,
+        column: String,
+        kind: Kind,
+    },
     /// Work out a plan.
-    Plan { generation: u64, rows: usize, schema: Arc<Schema>, request: Box<RunRequest> },
+    Plan {
+        generation: u64,
+        rows: usize,
+        schema: Arc<Schema>,
+        request: Box<RunRequest>,
+    },
 }
 
 /// The stage of a load, shared with the coordinator.
@@ -45,7 +66,10 @@ impl StageCell {
     }
 
     fn set(&self, stage: LoadStage) {
-        let place = Self::STAGES.iter().position(|known| *known == stage).unwrap_or_default();
+        let place = Self::STAGES
+            .iter()
+            .position(|known| *known == stage)
+            .unwrap_or_default();
         self.0.store(place as u8, Ordering::Relaxed);
     }
 }
@@ -75,35 +99,69 @@ pub(super) type PlanOutcome = Result<PlanSummary, Problem>;
 /// Starts the thread. It ends when the sender is dropped.
 pub(super) fn spawn(notes: Sender<Note>) -> std::io::Result<(Sender<Task>, JoinHandle<()>)> {
     let (tasks, inbox) = bounded(QUEUE);
-    let thread =
-        std::thread::Builder::new().name("loader".into()).spawn(move || serve(&inbox, &notes))?;
+    let thread = std::thread::Builder::new()
+        .name("loader".into())
+        .spawn(move || serve(&inbox, &notes))?;
     Ok((tasks, thread))
 }
 
 fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
     for task in inbox {
         let note = match task {
-            Task::Load { generation, source, progress, stage } => {
+            Task::Load {
+                generation,
+                source,
+                progress,
+                stage,
+            } => {
                 let end = super::catching(Area::Load, || Ok(load(&source, &progress, &stage)))
                     .unwrap_or_else(LoadEnd::Failed);
                 Note::LoadEnded { generation, end }
             }
-            Task::Check { generation, revision, table, schema } => {
-                let misfit = super::catching(Area::Schema, || check(&schema, &table, &Progress::default())).err();
-                Note::Checked { generation, revision, misfit }
+            Task::Check {
+                generation,
+                revision,
+                table,
+                schema,
+            } => {
+                let misfit =
+                    super::catching(Area::Schema, || check(&schema, &table, &Progress::default())).err();
+                Note::Checked {
+                    generation,
+                    revision,
+                    misfit,
+                }
             }
-            Task::Reprofile { generation, table, schema, column, kind } => {
+            Task::Reprofile {
+                generation,
+                table,
+                schema,
+                column,
+                kind,
+            } => {
                 let suggestion = super::catching(Area::Schema, || {
                     suggest_column(&table, &schema, &column, kind)
                         .map_err(|error| Problem::new(Area::Schema, &error))
                 });
-                Note::Reprofiled { generation, suggestion: Box::new(suggestion) }
+                Note::Reprofiled {
+                    generation,
+                    suggestion: Box::new(suggestion),
+                }
             }
-            Task::Plan { generation, rows, schema, request } => {
+            Task::Plan {
+                generation,
+                rows,
+                schema,
+                request,
+            } => {
                 let outcome = super::catching(Area::Train, || {
                     plan_for(&request, &schema, rows).map(|plan| plan.summary())
                 });
-                Note::Planned { generation, request, outcome: Box::new(outcome) }
+                Note::Planned {
+                    generation,
+                    request,
+                    outcome: Box::new(outcome),
+                }
             }
         };
         if notes.send(note).is_err() {
@@ -113,7 +171,9 @@ fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
 }
 
 fn check(schema: &Schema, table: &Table, progress: &Progress) -> Result<(), Problem> {
-    schema.check(table, progress).map_err(|error| Problem::new(Area::Schema, &error))
+    schema
+        .check(table, progress)
+        .map_err(|error| Problem::new(Area::Schema, &error))
 }
 
 fn load(source: &DataSource, progress: &Progress, stage: &StageCell) -> LoadEnd {
@@ -147,14 +207,22 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
                 misfit,
             })
         }
-        DataSource::File { path, options, schema } => {
+        DataSource::File {
+            path,
+            options,
+            schema,
+        } => {
             let (schema_path, known) = find_schema(path, schema)?;
             let mut options = options.clone();
             if let Some(schema) = &known {
                 options.missing.clone_from(&schema.missing);
             }
             let table = read_table(path, &options, progress).map_err(loading)?;
-            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .unwrap_or(path.as_os_str())
+                .to_string_lossy()
+                .into_owned();
             stage.set(LoadStage::Profiling);
             let profile = profile(&table, progress).map_err(loading)?;
             stage.set(LoadStage::Checking);

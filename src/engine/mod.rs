@@ -26,14 +26,15 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 pub use command::{
-    ColumnEdit, Command, Condition, DataSource, ExportRequest, Method, PrivacyTarget, RunId, RunRequest, SchemaEdit,
-    SchemaSource,
+    ColumnEdit, Command, Condition, DataSource, ExportRequest, Method, PrivacyTarget, RunId, RunRequest,
+    SchemaEdit, SchemaSource,
 };
 pub use event::{Area, EngineEvent, Exported, Problem};
 pub use sample::{SampleRequest, sample_file};
 pub use settings::{Language, Settings, Theme};
 pub use snapshot::{
-    Dataset, Exporting, LedgerView, LoadStage, Loading, PlanPreview, RunState, RunView, SampleRows, Series, Snapshot,
+    Dataset, Exporting, LedgerView, LoadStage, Loading, PlanPreview, RunState, RunView, SampleRows, Series,
+    Snapshot,
 };
 
 /// How many commands may wait.
@@ -105,19 +106,29 @@ impl Engine {
     /// # Errors
     /// When the folder cannot be made or no thread can be started.
     pub fn spawn(home: &Path, wake: Wake) -> Result<Self, EngineError> {
-        std::fs::create_dir_all(home)
-            .map_err(|source| EngineError::Home { path: home.to_path_buf(), source })?;
+        std::fs::create_dir_all(home).map_err(|source| EngineError::Home {
+            path: home.to_path_buf(),
+            source,
+        })?;
         let (commands, inbox) = bounded(COMMAND_QUEUE);
         let (outbox, events) = bounded(EVENT_QUEUE);
         let latest = Arc::new(Latest::default());
-        let outlet = coordinator::Outlet { events: outbox, latest: Arc::clone(&latest), wake };
-        let coordinator =
-            coordinator::Coordinator::new(home, outlet).map_err(EngineError::Thread)?;
+        let outlet = coordinator::Outlet {
+            events: outbox,
+            latest: Arc::clone(&latest),
+            wake,
+        };
+        let coordinator = coordinator::Coordinator::new(home, outlet).map_err(EngineError::Thread)?;
         let thread = std::thread::Builder::new()
             .name("engine".into())
             .spawn(move || coordinator.run(&inbox))
             .map_err(EngineError::Thread)?;
-        Ok(Self { commands: Some(commands), events, latest, thread: Some(thread) })
+        Ok(Self {
+            commands: Some(commands),
+            events,
+            latest,
+            thread: Some(thread),
+        })
     }
 
     /// Sends a command. Commands are carried out in order; what becomes of them is told by events.
@@ -160,7 +171,10 @@ fn catching<T>(area: Area, work: impl FnOnce() -> Result<T, Problem>) -> Result<
             .map(|text| (*text).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "without a message".into());
-        Err(Problem::plain(area, format!("a fault in the program, please report it: {message}")))
+        Err(Problem::plain(
+            area,
+            format!("a fault in the program, please report it: {message}"),
+        ))
     })
 }
 

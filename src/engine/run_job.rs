@@ -15,10 +15,10 @@ use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::series::SeriesCollector;
 use crate::engine::snapshot::{Dataset, RunView, SampleRows, Series};
-use crate::num::{Progress, RandomSource, StewardOnly};
 use crate::num::Delta;
-use crate::privacy::{AccountantKind, EventList};
+use crate::num::{Progress, RandomSource, StewardOnly};
 use crate::privacy::ledger::{DatasetId, EntryId, Outcome, PrivacyUnit, Reservation, Settlement};
+use crate::privacy::{AccountantKind, EventList};
 use crate::train::{
     ColumnHistogram, Control, Observation, Plan, PlanSummary, Privacy, StopReason, TrainError, TrainSettings,
     Trained, Training, describe, recommended,
@@ -125,7 +125,10 @@ impl RunJob {
             Err(problem) => RunEnd::Failed(problem),
         };
         // A coordinator that is gone needs to hear nothing; the ledger has its entry.
-        let _ = notes.send(Note::RunEnded { run: id, end: Box::new(end) });
+        let _ = notes.send(Note::RunEnded {
+            run: id,
+            end: Box::new(end),
+        });
     }
 
     fn attempt(self) -> Result<FinishedRun, Problem> {
@@ -133,14 +136,23 @@ impl RunJob {
         let dataset = Arc::clone(&self.dataset);
         let plan = plan_for(&self.request, &dataset.schema, dataset.table.rows())?;
         let summary = plan.summary();
-        let _ = self.notes.send(Note::RunPlanned { run: self.id, plan: Arc::new(summary.clone()) });
+        let _ = self.notes.send(Note::RunPlanned {
+            run: self.id,
+            plan: Arc::new(summary.clone()),
+        });
         for warning in plan.warnings() {
             self.warn(warning.to_string());
         }
-        let encoder = RowEncoder::new(&dataset.schema, plan.encoder_settings()).map_err(|error| failed(&error))?;
-        let rows = encoder.encode(&dataset.table, &Progress::default()).map_err(|error| failed(&error))?;
+        let encoder =
+            RowEncoder::new(&dataset.schema, plan.encoder_settings()).map_err(|error| failed(&error))?;
+        let rows = encoder
+            .encode(&dataset.table, &Progress::default())
+            .map_err(|error| failed(&error))?;
         self.warn_of_clamped(&rows);
-        let random = self.request.seed.map_or_else(RandomSource::from_operating_system, RandomSource::seeded);
+        let random = self
+            .request
+            .seed
+            .map_or_else(RandomSource::from_operating_system, RandomSource::seeded);
         let planned = plan.events();
         let entry = self.reserve(&plan)?;
         let _ = self.notes.send(Note::RunStarted { run: self.id, entry });
@@ -180,7 +192,10 @@ impl RunJob {
     }
 
     fn warn(&self, message: String) {
-        let _ = self.notes.send(Note::RunWarning { run: self.id, message });
+        let _ = self.notes.send(Note::RunWarning {
+            run: self.id,
+            message,
+        });
     }
 
     fn warn_of_clamped(&self, rows: &EncodedRows) {
@@ -194,7 +209,9 @@ impl RunJob {
 
     /// Charges the whole plan before the first step. Runs without a promise are not charged.
     fn reserve(&self, plan: &Plan) -> Result<Option<EntryId>, Problem> {
-        let (Some(epsilon), Some(delta)) = (plan.epsilon(), plan.delta()) else { return Ok(None) };
+        let (Some(epsilon), Some(delta)) = (plan.epsilon(), plan.delta()) else {
+            return Ok(None);
+        };
         let Some(dataset) = self.identity else {
             let message = "the ledger cannot be used, so nothing may be spent; see the log for the reason";
             return Err(Problem::plain(Area::Ledger, message));
@@ -215,7 +232,10 @@ impl RunJob {
                 None => format!("{steps} steps"),
             },
         };
-        self.ledger.reserve(reservation).map(Some).map_err(|error| Problem::new(Area::Ledger, &error))
+        self.ledger
+            .reserve(reservation)
+            .map(Some)
+            .map_err(|error| Problem::new(Area::Ledger, &error))
     }
 
     fn settle(
@@ -229,13 +249,27 @@ impl RunJob {
         };
         let by_person = trained.stopped == StopReason::ByPerson;
         let settlement = Settlement {
-            events: if by_person { planned.clone() } else { trained.executed.clone() },
-            epsilon: if by_person { plan.epsilon.unwrap_or(epsilon) } else { epsilon },
+            events: if by_person {
+                planned.clone()
+            } else {
+                trained.executed.clone()
+            },
+            epsilon: if by_person {
+                plan.epsilon.unwrap_or(epsilon)
+            } else {
+                epsilon
+            },
             delta,
-            outcome: if by_person { Outcome::StoppedByPerson } else { Outcome::Finished },
+            outcome: if by_person {
+                Outcome::StoppedByPerson
+            } else {
+                Outcome::Finished
+            },
             note: by_person.then(|| format!("stopped by a person after {} steps", trained.steps_done)),
         };
-        self.ledger.settle(entry, settlement).map_err(|error| Problem::new(Area::Ledger, &error))
+        self.ledger
+            .settle(entry, settlement)
+            .map_err(|error| Problem::new(Area::Ledger, &error))
     }
 
     /// Keeps the account of a run that failed. If even that fails, the reservation stays charged in full.
@@ -246,9 +280,13 @@ impl RunJob {
         events: EventList,
         problem: &Problem,
     ) {
-        let (Some(entry), Some(delta)) = (entry, plan.delta) else { return };
+        let (Some(entry), Some(delta)) = (entry, plan.delta) else {
+            return;
+        };
         // What cannot be accounted stays charged as planned.
-        let Some(epsilon) = Delta::new(delta).ok().and_then(|delta| AccountantKind::Rdp.epsilon(&events, delta).ok())
+        let Some(epsilon) = Delta::new(delta)
+            .ok()
+            .and_then(|delta| AccountantKind::Rdp.epsilon(&events, delta).ok())
         else {
             return;
         };
@@ -256,11 +294,16 @@ impl RunJob {
             events,
             epsilon,
             delta,
-            outcome: Outcome::Failed { message: problem.message.clone() },
+            outcome: Outcome::Failed {
+                message: problem.message.clone(),
+            },
             note: None,
         };
         if let Err(error) = self.ledger.settle(entry, settlement) {
-            self.warn(format!("the account of {} stays at its whole plan: {error}", self.id));
+            self.warn(format!(
+                "the account of {} stays at its whole plan: {error}",
+                self.id
+            ));
         }
     }
 }
@@ -273,7 +316,10 @@ struct RunFailure {
 
 impl RunFailure {
     fn of(error: &TrainError) -> Self {
-        Self { problem: Problem::new(Area::Train, error), executed: error.executed() }
+        Self {
+            problem: Problem::new(Area::Train, error),
+            executed: error.executed(),
+        }
     }
 }
 
@@ -307,7 +353,12 @@ fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<Tr
 /// The first rows of a batch as text; `None` is missing.
 fn format_rows(batch: &RecordBatch) -> SampleRows {
     SampleRows {
-        columns: batch.schema().fields().iter().map(|field| field.name().clone()).collect(),
+        columns: batch
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect(),
         rows: Table::from_batches("sample", &batch.schema(), std::slice::from_ref(batch))
             .map_or_else(|_| Vec::new(), |table| table.preview(0..table.rows())),
     }
@@ -408,10 +459,19 @@ impl Watcher {
     /// The planned ε from the present step on.
     fn projection(&self) -> Series {
         let at = self.step as f64;
-        let points: Vec<_> = self.planned_curve.iter().copied().filter(|point| point[0] >= at).collect();
+        let points: Vec<_> = self
+            .planned_curve
+            .iter()
+            .copied()
+            .filter(|point| point[0] >= at)
+            .collect();
         let last = points.last().map(|point| point[1]);
         let points = Arc::new(points);
-        Series { raw: Arc::clone(&points), smooth: points, last }
+        Series {
+            raw: Arc::clone(&points),
+            smooth: points,
+            last,
+        }
     }
 }
 
@@ -428,7 +488,11 @@ impl Clock {
     const LONGEST_GAP: f64 = 2.0;
 
     fn new() -> Self {
-        Self { last: None, seconds: 0.0, window: VecDeque::new() }
+        Self {
+            last: None,
+            seconds: 0.0,
+            window: VecDeque::new(),
+        }
     }
 
     fn tick(&mut self, step: u64) {
@@ -439,7 +503,11 @@ impl Clock {
         }
         self.last = Some(now);
         self.window.push_back((self.seconds, step));
-        while self.window.front().is_some_and(|(at, _)| self.seconds - at > RATE_WINDOW) {
+        while self
+            .window
+            .front()
+            .is_some_and(|(at, _)| self.seconds - at > RATE_WINDOW)
+        {
             self.window.pop_front();
         }
     }

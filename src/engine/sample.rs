@@ -42,7 +42,14 @@ pub fn sample_file(request: &SampleRequest, told: &mut dyn FnMut(usize)) -> Resu
         TableWriter::create(&request.out, schema, request.overwrite).map_err(|error| failed(&error))?;
     let wanted = (request.rows, request.condition.as_ref());
     let mut random = RandomSource::from_operating_system();
-    let sealed = write_rows(&file.generator, writer, wanted, &mut random, &Progress::default(), told)?;
+    let sealed = write_rows(
+        &file.generator,
+        writer,
+        wanted,
+        &mut random,
+        &Progress::default(),
+        told,
+    )?;
     let written = sealed.written().clone();
     sealed.publish().map_err(|error| failed(&error))?;
     Ok(written)
@@ -59,7 +66,10 @@ pub(super) fn write_rows(
     told: &mut dyn FnMut(usize),
 ) -> Result<SealedTable, Problem> {
     let mut written = 0;
-    for batch in generator.batches(rows, condition, random).map_err(|error| failed(&error))? {
+    for batch in generator
+        .batches(rows, condition, random)
+        .map_err(|error| failed(&error))?
+    {
         progress.check().map_err(|error| failed(&error))?;
         let batch = batch.map_err(|error| failed(&error))?;
         writer.write(&batch).map_err(|error| failed(&error))?;

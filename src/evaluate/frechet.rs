@@ -81,7 +81,10 @@ impl FrechetReference {
             column *= value.max(0.0).sqrt();
         }
         let root = scaled * eigen.eigenvectors.transpose();
-        Some(Self { moments, root: Some(root) })
+        Some(Self {
+            moments,
+            root: Some(root),
+        })
     }
 
     /// The squared Fréchet distance to the other side (what "FID" reports); at least 0. `None` if the widths
@@ -98,7 +101,11 @@ impl FrechetReference {
                 &product * product.transpose()
             }
         };
-        let overlap: f64 = decompose(&square)?.eigenvalues.iter().map(|value| value.max(0.0).sqrt()).sum();
+        let overlap: f64 = decompose(&square)?
+            .eigenvalues
+            .iter()
+            .map(|value| value.max(0.0).sqrt())
+            .sum();
         let shift = (&self.moments.mean - &other.mean).norm_squared();
         let distance = shift + self.moments.spread() + other.spread() - 2.0 * overlap;
         distance.is_finite().then_some(distance.max(0.0))
@@ -134,7 +141,10 @@ mod tests {
     /// Moments with this covariance, by its Cholesky factor (which wants it positive definite).
     fn moments(mean: Vec<f64>, covariance: DMatrix<f64>) -> Moments {
         let deviations = covariance.cholesky().unwrap().l().transpose();
-        Moments { mean: DVector::from_vec(mean), deviations }
+        Moments {
+            mean: DVector::from_vec(mean),
+            deviations,
+        }
     }
 
     fn distance(one: &Moments, two: &Moments) -> f64 {
@@ -168,10 +178,19 @@ mod tests {
     #[test]
     fn both_ways_to_the_overlap_agree() {
         let mut random = RandomSource::seeded(2);
-        let mut rows = |count: usize| -> Vec<f32> { (0..count * 6).map(|_| random.random::<f32>()).collect() };
-        let (one, two) = (Moments::of(&rows(9), 6).unwrap(), Moments::of(&rows(12), 6).unwrap());
+        let mut rows =
+            |count: usize| -> Vec<f32> { (0..count * 6).map(|_| random.random::<f32>()).collect() };
+        let (one, two) = (
+            Moments::of(&rows(9), 6).unwrap(),
+            Moments::of(&rows(12), 6).unwrap(),
+        );
         let by_root = distance(&one, &two);
-        let by_product = FrechetReference { moments: one, root: None }.distance(&two).unwrap();
+        let by_product = FrechetReference {
+            moments: one,
+            root: None,
+        }
+        .distance(&two)
+        .unwrap();
         assert!((by_root - by_product).abs() < 1e-6, "{by_root} {by_product}");
     }
 

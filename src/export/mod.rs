@@ -14,4 +14,4 @@ pub use certificate::{
 pub use error::ExportError;
 pub use model_file::{GENERATOR_ENDING, GeneratorFile};
 pub use recipe::Recipe;
-pub use table::{TableFormat, SealedTable, TableWriter, Written};
+pub use table::{SealedTable, TableFormat, TableWriter, Written};

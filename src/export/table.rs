@@ -34,11 +34,17 @@ impl TableFormat {
     /// # Errors
     /// For any other ending.
     pub fn from_path(path: &Path) -> Result<Self, ExportError> {
-        let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let ending = path
+            .extension()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .to_lowercase();
         match ending.as_str() {
             "csv" | "tsv" | "txt" => Ok(Self::Csv),
             "parquet" => Ok(Self::Parquet),
-            _ => Err(ExportError::UnknownEnding { path: path.to_owned() }),
+            _ => Err(ExportError::UnknownEnding {
+                path: path.to_owned(),
+            }),
         }
     }
 }
@@ -100,23 +106,33 @@ impl TableWriter {
     /// When the ending is unknown, the file exists, or its folder is missing, read-only or full.
     pub fn create(path: &Path, schema: &Schema, overwrite: bool) -> Result<Self, ExportError> {
         let format = TableFormat::from_path(path)?;
-        let names: Vec<String> = schema.used_columns().map(|(_, column)| column.name.clone()).collect();
-        let formats = schema.used_columns().map(|(_, column)| CellFormat::new(column)).collect();
+        let names: Vec<String> = schema
+            .used_columns()
+            .map(|(_, column)| column.name.clone())
+            .collect();
+        let formats = schema
+            .used_columns()
+            .map(|(_, column)| CellFormat::new(column))
+            .collect();
         let sink = Sink::new(AtomicFile::create(path, overwrite)?);
         let output = match format {
             TableFormat::Csv => {
-                let is_tabbed = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
+                let is_tabbed = path
+                    .extension()
+                    .is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
                 let mut writer = csv::WriterBuilder::new()
                     .delimiter(if is_tabbed { b'\t' } else { b',' })
                     .buffer_capacity(1 << 16)
                     .from_writer(sink.clone());
-                writer.write_record(&names).map_err(|error| sink.explain(&error))?;
+                writer
+                    .write_record(&names)
+                    .map_err(|error| sink.explain(&error))?;
                 Output::Csv(Box::new(writer))
             }
             TableFormat::Parquet => {
-                let fields = schema.used_columns().map(|(_, column)| {
-                    Field::new(&column.name, parquet_type(column.kind), column.missing)
-                });
+                let fields = schema
+                    .used_columns()
+                    .map(|(_, column)| Field::new(&column.name, parquet_type(column.kind), column.missing));
                 let fields: SchemaRef = Arc::new(ArrowSchema::new(fields.collect::<Vec<_>>()));
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -127,7 +143,14 @@ impl TableWriter {
                 Output::Parquet(Box::new(writer), fields)
             }
         };
-        Ok(Self { output, names, formats, missing: schema.missing_spelling().to_owned(), sink, rows: 0 })
+        Ok(Self {
+            output,
+            names,
+            formats,
+            missing: schema.missing_spelling().to_owned(),
+            sink,
+            rows: 0,
+        })
     }
 
     /// Adds rows as [`RowEncoder::decode`](crate::data::RowEncoder::decode) yields them.
@@ -141,7 +164,8 @@ impl TableWriter {
         }
         match &mut self.output {
             Output::Csv(writer) => {
-                write_lines(writer, batch, &self.formats, &self.missing).map_err(|error| self.sink.explain(&error))?;
+                write_lines(writer, batch, &self.formats, &self.missing)
+                    .map_err(|error| self.sink.explain(&error))?;
             }
             Output::Parquet(writer, fields) => {
                 let columns = fields.fields().iter().zip(batch.columns());
@@ -162,7 +186,9 @@ impl TableWriter {
     /// # Errors
     /// When the disk refuses; nothing is left behind then.
     pub fn seal(self) -> Result<SealedTable, ExportError> {
-        let Self { output, sink, rows, .. } = self;
+        let Self {
+            output, sink, rows, ..
+        } = self;
         match output {
             Output::Csv(writer) => {
                 writer.into_inner().map_err(|error| sink.explain(error.error()))?;
@@ -277,7 +303,12 @@ struct Inner {
 
 impl Sink {
     fn new(file: AtomicFile) -> Self {
-        Self(Arc::new(Mutex::new(Inner { file, hasher: Sha256::new(), bytes: 0, failure: None })))
+        Self(Arc::new(Mutex::new(Inner {
+            file,
+            hasher: Sha256::new(),
+            bytes: 0,
+            failure: None,
+        })))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
@@ -287,20 +318,37 @@ impl Sink {
 
     fn explain(&self, error: &dyn std::error::Error) -> ExportError {
         let mut inner = self.lock();
-        let source = inner.failure.take().unwrap_or_else(|| io::Error::other(error.to_string()));
+        let source = inner
+            .failure
+            .take()
+            .unwrap_or_else(|| io::Error::other(error.to_string()));
         ExportError::from_write(inner.file.path(), source)
     }
 
     fn unwritable(&self, reason: &str) -> ExportError {
-        ExportError::Unwritable { path: self.lock().file.path().to_owned(), reason: reason.to_owned() }
+        ExportError::Unwritable {
+            path: self.lock().file.path().to_owned(),
+            reason: reason.to_owned(),
+        }
     }
 
     fn seal(self, rows: u64) -> Result<SealedTable, ExportError> {
         let path = self.lock().file.path().to_owned();
         let lost = || ExportError::from_write(&path, io::Error::other("the file is still being written"));
         let inner = Arc::into_inner(self.0).ok_or_else(lost)?;
-        let Inner { file, hasher, bytes, .. } = inner.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(SealedTable { file, written: Written { sha256: hexadecimal(&hasher.finalize()), bytes, rows } })
+        let Inner {
+            file, hasher, bytes, ..
+        } = inner
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(SealedTable {
+            file,
+            written: Written {
+                sha256: hexadecimal(&hasher.finalize()),
+                bytes,
+                rows,
+            },
+        })
     }
 }
 
@@ -329,17 +377,21 @@ impl Write for Sink {
 impl Inner {
     /// Keeps what the system said and passes a copy on.
     fn keep(&mut self, error: io::Error) -> io::Error {
-        let copy = error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error);
+        let copy = error
+            .raw_os_error()
+            .map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error);
         self.failure = Some(error);
         copy
     }
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 /// SHA-256 of a file, in lower-case hexadecimal.
@@ -347,7 +399,10 @@ fn hexadecimal(bytes: &[u8]) -> String {
 /// # Errors
 /// When it cannot be read.
 pub fn sha256_of_file(path: &Path) -> Result<String, ExportError> {
-    let read = |source| ExportError::Read { path: path.to_owned(), source };
+    let read = |source| ExportError::Read {
+        path: path.to_owned(),
+        source,
+    };
     let mut file = std::fs::File::open(path).map_err(read)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
@@ -443,12 +498,24 @@ provenance = "declared"
         let with_note: String = TABLE
             .lines()
             .map(|line| line.replacen(",count,", ",count,note,", 1))
-            .map(|line| if line.contains("note") { line } else { insert_note(&line) })
+            .map(|line| {
+                if line.contains("note") {
+                    line
+                } else {
+                    insert_note(&line)
+                }
+            })
             .fold(String::new(), |text, line| text + &line + "\n");
         std::fs::write(&path, with_note).unwrap();
         let table = read_table(&path, &ReadOptions::default(), &Progress::new()).unwrap();
         schema.check(&table, &Progress::new()).unwrap();
-        let encoder = RowEncoder::new(&schema, &EncoderSettings { numeric: NumericCode::AsDeclared }).unwrap();
+        let encoder = RowEncoder::new(
+            &schema,
+            &EncoderSettings {
+                numeric: NumericCode::AsDeclared,
+            },
+        )
+        .unwrap();
         let rows = encoder.encode(&table, &Progress::new()).unwrap();
         let mut random = rand_chacha::ChaCha20Rng::seed_from_u64(1);
         (schema.clone(), encoder.decode(&rows, None, &mut random).unwrap())
@@ -488,7 +555,12 @@ provenance = "declared"
         let back = read_table(&path, &ReadOptions::default(), &Progress::new()).unwrap();
         let again = Table::from_batches("t", &batch.schema(), &[batch]).unwrap();
         assert_eq!(back.preview(0..9), again.preview(0..9));
-        let types: Vec<String> = back.schema().fields().iter().map(|field| field.data_type().to_string()).collect();
+        let types: Vec<String> = back
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.data_type().to_string())
+            .collect();
         assert_eq!(types[0], "Float64");
         assert_eq!(types[1], "Int64");
         assert_eq!(types[3], "Boolean");
@@ -505,7 +577,10 @@ provenance = "declared"
             let mut writer = TableWriter::create(&path, &schema, false).unwrap();
             writer.write(&batch).unwrap();
             let other = batch.project(&[0]).unwrap();
-            assert!(matches!(writer.write(&other), Err(ExportError::Unwritable { .. })));
+            assert!(matches!(
+                writer.write(&other),
+                Err(ExportError::Unwritable { .. })
+            ));
             drop(writer);
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -516,10 +591,19 @@ provenance = "declared"
         let folder = tempfile::tempdir().unwrap();
         let (schema, _) = decoded(folder.path());
         let there = folder.path().join("in.csv");
-        assert!(matches!(TableWriter::create(&there, &schema, false), Err(ExportError::Exists { .. })));
+        assert!(matches!(
+            TableWriter::create(&there, &schema, false),
+            Err(ExportError::Exists { .. })
+        ));
         let odd = folder.path().join("out.xlsx");
-        assert!(matches!(TableWriter::create(&odd, &schema, false), Err(ExportError::UnknownEnding { .. })));
+        assert!(matches!(
+            TableWriter::create(&odd, &schema, false),
+            Err(ExportError::UnknownEnding { .. })
+        ));
         let lost = folder.path().join("no/out.csv");
-        assert!(matches!(TableWriter::create(&lost, &schema, false), Err(ExportError::FolderMissing { .. })));
+        assert!(matches!(
+            TableWriter::create(&lost, &schema, false),
+            Err(ExportError::FolderMissing { .. })
+        ));
     }
 }

@@ -95,5 +95,7 @@ pub fn matrix(values: Vec<f32>, rows: usize, columns: usize, device: &Device) ->
 /// # Panics
 /// When the device fails while computing, which the worker that owns it reports.
 pub fn read<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.try_into_vec_as::<f32>().expect("the device returns what it computed")
+    tensor
+        .try_into_vec_as::<f32>()
+        .expect("the device returns what it computed")
 }

@@ -410,17 +410,29 @@ pub fn set_text(settings: &mut TrainSettings, key: &str, text: &str) -> Result<(
         SettingRange::Integer { .. } => text.parse().ok().map(SettingValue::Integer),
         SettingRange::Real { .. } => text.parse().ok().map(SettingValue::Real),
         SettingRange::Switch => text.parse().ok().map(SettingValue::Switch),
-        SettingRange::Choice(names) => {
-            names.iter().find(|name| **name == text).map(|name| SettingValue::Choice(name))
-        }
+        SettingRange::Choice(names) => names
+            .iter()
+            .find(|name| **name == text)
+            .map(|name| SettingValue::Choice(name)),
         SettingRange::Widths { .. } => {
-            let widths = text.split(',').filter(|part| !part.trim().is_empty()).map(|part| part.trim().parse());
-            widths.collect::<Result<Vec<usize>, _>>().ok().map(SettingValue::Widths)
+            let widths = text
+                .split(',')
+                .filter(|part| !part.trim().is_empty())
+                .map(|part| part.trim().parse());
+            widths
+                .collect::<Result<Vec<usize>, _>>()
+                .ok()
+                .map(SettingValue::Widths)
         }
     };
     let Some(value) = value else {
         let expected = setting.error(&setting.get(settings)).expected;
-        return Err(SettingError { key: setting.key, value: text.to_owned(), expected }.into());
+        return Err(SettingError {
+            key: setting.key,
+            value: text.to_owned(),
+            expected,
+        }
+        .into());
     };
     Ok(setting.set(settings, value)?)
 }

@@ -244,7 +244,11 @@ fn compare_offers(
 
 /// How many of some rows a distance is taken over.
 fn sample_size(rows: &EncodedRows) -> usize {
-    rows.rows().min(if rows.width() > WIDE { WIDE_FRECHET_ROWS } else { FRECHET_ROWS })
+    rows.rows().min(if rows.width() > WIDE {
+        WIDE_FRECHET_ROWS
+    } else {
+        FRECHET_ROWS
+    })
 }
 
 /// Evenly spaced rows, dense.

@@ -14,7 +14,9 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -34,7 +36,9 @@ impl Bench {
     /// The program with its home in this folder.
     pub fn program(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pointillist"));
-        command.env("POINTILLIST_HOME", self.home()).current_dir(self.folder.path());
+        command
+            .env("POINTILLIST_HOME", self.home())
+            .current_dir(self.folder.path());
         command
     }
 
@@ -46,7 +50,11 @@ impl Bench {
     /// Runs the program with `--json`, expects success, and reads the one object it prints.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let output = self.program().args(arguments).arg("--json").output().unwrap();
-        assert!(output.status.success(), "{arguments:?}\n{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{arguments:?}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let text = String::from_utf8(output.stdout).unwrap();
         assert_eq!(text.lines().count(), 1, "one object on one line, got: {text}");
         serde_json::from_str(&text).unwrap()

@@ -12,8 +12,12 @@ use rand_chacha::ChaCha20Rng;
 use super::*;
 use crate::data::{Column, Kind, Provenance, ReadOptions, Scale, profile, read_table};
 
-const BINNED: EncoderSettings = EncoderSettings { numeric: NumericCode::Binned { bins: 20 } };
-const SCALAR: EncoderSettings = EncoderSettings { numeric: NumericCode::AsDeclared };
+const BINNED: EncoderSettings = EncoderSettings {
+    numeric: NumericCode::Binned { bins: 20 },
+};
+const SCALAR: EncoderSettings = EncoderSettings {
+    numeric: NumericCode::AsDeclared,
+};
 
 fn random() -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(7)
@@ -34,7 +38,9 @@ fn encode(schema: &Schema, settings: &EncoderSettings, table: &Table) -> (RowEnc
 
 /// A batch as a table, so that cells compare as text.
 fn cells(batch: &RecordBatch) -> Vec<Vec<Option<String>>> {
-    Table::from_batches("t", &batch.schema(), std::slice::from_ref(batch)).unwrap().preview(0..batch.num_rows())
+    Table::from_batches("t", &batch.schema(), std::slice::from_ref(batch))
+        .unwrap()
+        .preview(0..batch.num_rows())
 }
 
 fn declared(column: Column) -> Column {
@@ -154,9 +160,17 @@ proptest! {
 #[test]
 fn dense_rows_expand_and_read_back() {
     let schema = Schema::new(vec![
-        declared(Column::new("w", Kind::Categorical).with_domain(["a", "b"]).with_missing(true)),
+        declared(
+            Column::new("w", Kind::Categorical)
+                .with_domain(["a", "b"])
+                .with_missing(true),
+        ),
         declared(Column::new("id", Kind::Identifier)),
-        declared(Column::new("x", Kind::Continuous).with_bounds(0, 4).with_missing(true)),
+        declared(
+            Column::new("x", Kind::Continuous)
+                .with_bounds(0, 4)
+                .with_missing(true),
+        ),
         declared(Column::new("n", Kind::Integer).with_bounds(0, 10)),
     ]);
     let table = table_of("w,id,x,n\nb,1,1,5\n,2,,10\na,3,9,-3\n");
@@ -165,8 +179,16 @@ fn dense_rows_expand_and_read_back() {
     assert_eq!(
         encoder.blocks(),
         [
-            Block::OneHot { column: 0, offset: 0, width: 3 },
-            Block::OneHot { column: 2, offset: 3, width: 2 },
+            Block::OneHot {
+                column: 0,
+                offset: 0,
+                width: 3
+            },
+            Block::OneHot {
+                column: 2,
+                offset: 3,
+                width: 2
+            },
             Block::Scalar { column: 2, offset: 5 },
             Block::Scalar { column: 3, offset: 6 },
         ]
@@ -174,7 +196,12 @@ fn dense_rows_expand_and_read_back() {
     assert_eq!(rows.clamped, [0, 0, 1, 1]);
     let mut dense = vec![9.0; 2 * 7];
     rows.write_dense(&[1, 0], &mut dense);
-    assert_eq!(dense, [0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.25, 0.5]);
+    assert_eq!(
+        dense,
+        [
+            0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.25, 0.5
+        ]
+    );
     let mut back = encoder.blank_rows(2);
     back.read_dense(&dense).unwrap();
     assert_eq!(back.codes, rows.select(&[1, 0]).codes);
@@ -190,15 +217,31 @@ fn dense_rows_expand_and_read_back() {
 fn labels_name_ranges() {
     let schema = Schema::new(vec![
         declared(Column::new("age", Kind::Integer).with_bounds(17, 90)),
-        declared(Column::new("x", Kind::Continuous).with_bounds(0, 1).with_missing(true)),
+        declared(
+            Column::new("x", Kind::Continuous)
+                .with_bounds(0, 1)
+                .with_missing(true),
+        ),
         declared(Column::new("born", Kind::Date).with_bounds("2000-01-01", "2000-01-10")),
     ]);
     let encoder = RowEncoder::new(&schema, &BINNED).unwrap();
-    let labels: Vec<_> = encoder.blocks().iter().map(|block| encoder.labels(block)).collect();
+    let labels: Vec<_> = encoder
+        .blocks()
+        .iter()
+        .map(|block| encoder.labels(block))
+        .collect();
     assert_eq!(labels[0][..2], ["17 to 20", "21 to 23"]);
-    assert_eq!((labels[1][1].as_str(), labels[1][20].as_str()), ("0.05 to 0.1", ""));
+    assert_eq!(
+        (labels[1][1].as_str(), labels[1][20].as_str()),
+        ("0.05 to 0.1", "")
+    );
     assert_eq!(labels[2][9], "2000-01-10");
-    assert!(labels.iter().zip(encoder.blocks()).all(|(labels, block)| labels.len() == block.width()));
+    assert!(
+        labels
+            .iter()
+            .zip(encoder.blocks())
+            .all(|(labels, block)| labels.len() == block.width())
+    );
 }
 
 #[test]
@@ -206,12 +249,36 @@ fn cells_that_do_not_fit_are_named() {
     let column = |kind| declared(Column::new("x", kind));
     let numbers = |kind| column(kind).with_bounds(0, 9);
     for (column, text, words) in [
-        (numbers(Kind::Integer), "x\n1\n2.5\n", &["`x`", "row 2", "2.5", "whole number"][..]),
-        (numbers(Kind::Continuous), "x\n1\ninf\n", &["row 2", "\"inf\"", "a number"]),
-        (numbers(Kind::Continuous), "x,y\n1,2\n,3\n", &["row 2", "missing = true"]),
-        (column(Kind::Categorical).with_domain(["a"]), "x\na\nb\n", &["row 2", "\"b\"", "domain"]),
-        (column(Kind::Boolean), "x\ntrue\nyes\n", &["row 2", "\"yes\"", "\"false\" nor \"true\""]),
-        (column(Kind::Date).with_bounds("2000-01-01", "2001-01-01"), "x\n2000-02-30\n", &["row 1", "date"]),
+        (
+            numbers(Kind::Integer),
+            "x\n1\n2.5\n",
+            &["`x`", "row 2", "2.5", "whole number"][..],
+        ),
+        (
+            numbers(Kind::Continuous),
+            "x\n1\ninf\n",
+            &["row 2", "\"inf\"", "a number"],
+        ),
+        (
+            numbers(Kind::Continuous),
+            "x,y\n1,2\n,3\n",
+            &["row 2", "missing = true"],
+        ),
+        (
+            column(Kind::Categorical).with_domain(["a"]),
+            "x\na\nb\n",
+            &["row 2", "\"b\"", "domain"],
+        ),
+        (
+            column(Kind::Boolean),
+            "x\ntrue\nyes\n",
+            &["row 2", "\"yes\"", "\"false\" nor \"true\""],
+        ),
+        (
+            column(Kind::Date).with_bounds("2000-01-01", "2001-01-01"),
+            "x\n2000-02-30\n",
+            &["row 1", "date"],
+        ),
     ] {
         let mut schema = Schema::new(vec![column]);
         if text.starts_with("x,y") {
@@ -219,7 +286,10 @@ fn cells_that_do_not_fit_are_named() {
         }
         let table = table_of(text);
         for error in [
-            RowEncoder::new(&schema, &BINNED).unwrap().encode(&table, &Progress::new()).unwrap_err(),
+            RowEncoder::new(&schema, &BINNED)
+                .unwrap()
+                .encode(&table, &Progress::new())
+                .unwrap_err(),
             schema.check(&table, &Progress::new()).unwrap_err(),
         ] {
             let error = error.to_string();
@@ -232,34 +302,63 @@ fn cells_that_do_not_fit_are_named() {
 fn a_schema_that_does_not_fit_is_refused() {
     let table = table_of("a,b\n1,2\n");
     let numbers = |names: &[&str]| {
-        Schema::new(names.iter().map(|name| declared(Column::new(*name, Kind::Integer).with_bounds(0, 9))).collect())
+        Schema::new(
+            names
+                .iter()
+                .map(|name| declared(Column::new(*name, Kind::Integer).with_bounds(0, 9)))
+                .collect(),
+        )
     };
     let refused = |schema: &Schema| schema.check(&table, &Progress::new()).unwrap_err().to_string();
     assert!(refused(&numbers(&["a"])).contains("`b`"));
     assert!(refused(&numbers(&["a", "b", "c"])).contains("`c`"));
     let mut counted = numbers(&["b", "a"]);
     counted.check(&table, &Progress::new()).unwrap();
-    counted.rows = Some(crate::data::RowCount { value: 2, provenance: Provenance::Declared });
+    counted.rows = Some(crate::data::RowCount {
+        value: 2,
+        provenance: Provenance::Declared,
+    });
     assert!(refused(&counted).contains("2 rows, it has 1"));
     let mut dropped = numbers(&["a", "b"]);
-    dropped.column.iter_mut().for_each(|column| column.set_kind(Kind::Text));
-    assert!(matches!(RowEncoder::new(&dropped, &BINNED), Err(DataError::NoColumns)));
+    dropped
+        .column
+        .iter_mut()
+        .for_each(|column| column.set_kind(Kind::Text));
+    assert!(matches!(
+        RowEncoder::new(&dropped, &BINNED),
+        Err(DataError::NoColumns)
+    ));
     let open = Schema::new(vec![Column::new("a", Kind::Integer)]);
-    assert!(RowEncoder::new(&open, &BINNED).unwrap_err().to_string().contains("bounds"));
+    assert!(
+        RowEncoder::new(&open, &BINNED)
+            .unwrap_err()
+            .to_string()
+            .contains("bounds")
+    );
 }
 
 #[test]
 fn rows_of_another_encoder_are_refused() {
     let encoder = |upper| {
-        let schema = Schema::new(vec![declared(Column::new("a", Kind::Integer).with_bounds(0, upper))]);
+        let schema = Schema::new(vec![declared(
+            Column::new("a", Kind::Integer).with_bounds(0, upper),
+        )]);
         RowEncoder::new(&schema, &BINNED).unwrap()
     };
     let mut rows = encoder(5).blank_rows(3);
     assert!(encoder(9).decode(&rows, None, &mut random()).is_err());
     rows.codes[2] = 77;
-    assert!(encoder(5).decode(&rows, None, &mut random()).unwrap_err().to_string().contains("77"));
+    assert!(
+        encoder(5)
+            .decode(&rows, None, &mut random())
+            .unwrap_err()
+            .to_string()
+            .contains("77")
+    );
     rows.codes[2] = 5;
-    let short = FineWeights { columns: vec![vec![1.0]] };
+    let short = FineWeights {
+        columns: vec![vec![1.0]],
+    };
     assert!(encoder(5).decode(&rows, Some(&short), &mut random()).is_err());
     assert!(encoder(5).decode(&rows, None, &mut random()).is_ok());
 }
@@ -270,12 +369,19 @@ fn a_cancelled_encoding_ends() {
     let progress = Progress::new();
     progress.cancel();
     let encoder = RowEncoder::new(&schema, &BINNED).unwrap();
-    assert!(encoder.encode(&table_of("a\n1\n"), &progress).unwrap_err().is_cancelled());
+    assert!(
+        encoder
+            .encode(&table_of("a\n1\n"), &progress)
+            .unwrap_err()
+            .is_cancelled()
+    );
 }
 
 /// The tables that the team tests on, where they are at hand.
 fn real_table(name: &str) -> Option<Table> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/tabular").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/data/tabular")
+        .join(name);
     if !path.is_file() {
         println!("skipped: {} is not at hand", path.display());
         return None;
@@ -302,12 +408,23 @@ fn real_tables_profile_encode_and_decode() {
         let Some(table) = real_table(name) else { continue };
         let mut schema = profile(&table, &Progress::new()).unwrap().schema;
         schema.validate().unwrap();
-        assert!(!schema.open_columns().is_empty(), "{name}: nothing is accepted by itself");
+        assert!(
+            !schema.open_columns().is_empty(),
+            "{name}: nothing is accepted by itself"
+        );
         schema.column.iter_mut().for_each(|column| {
             column.accept_suggestion();
         });
-        assert!(schema.open_columns().is_empty(), "{name}: {:?}", schema.open_columns());
-        assert_eq!(Schema::from_toml(&schema.to_toml().unwrap()).unwrap(), schema, "{name}");
+        assert!(
+            schema.open_columns().is_empty(),
+            "{name}: {:?}",
+            schema.open_columns()
+        );
+        assert_eq!(
+            Schema::from_toml(&schema.to_toml().unwrap()).unwrap(),
+            schema,
+            "{name}"
+        );
         schema.check(&table, &Progress::new()).unwrap();
         // What is decoded has no dropped columns.
         let mut kept = schema.clone();
@@ -331,7 +448,10 @@ fn real_tables_profile_encode_and_decode() {
 fn compare_cells(name: &str, schema: &Schema, table: &Table, back: &Table) {
     for (_, column) in schema.used_columns() {
         let format = crate::data::value::TemporalFormat::new(column.kind, column.format.as_deref());
-        let (from, to) = (table.position(&column.name).unwrap(), back.position(&column.name).unwrap());
+        let (from, to) = (
+            table.position(&column.name).unwrap(),
+            back.position(&column.name).unwrap(),
+        );
         for row in (0..table.rows()).step_by(1 + table.rows() / 2000) {
             let (cell, again) = (table.cell(row, from), back.cell(row, to));
             let Some(cell) = cell.filter(|cell| !schema.is_missing(cell)) else {
@@ -343,7 +463,8 @@ fn compare_cells(name: &str, schema: &Schema, table: &Table, back: &Table) {
                 Kind::Boolean => (cell == column.boolean_spellings().1).to_string() == again,
                 Kind::Integer | Kind::Continuous => {
                     let (cell, again): (f64, f64) = (cell.parse().unwrap(), again.parse().unwrap());
-                    let range = column.upper.as_ref().unwrap().as_f64().unwrap() - column.lower.as_ref().unwrap().as_f64().unwrap();
+                    let range = column.upper.as_ref().unwrap().as_f64().unwrap()
+                        - column.lower.as_ref().unwrap().as_f64().unwrap();
                     let is_exact = column.kind == Kind::Integer || column.decimals.is_some();
                     cell == again || (!is_exact && (cell - again).abs() <= 1e-6 * range)
                 }

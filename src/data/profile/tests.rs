@@ -17,8 +17,14 @@ fn profile_of(text: &str) -> Profile {
 fn column_of<T: ToString>(cells: impl IntoIterator<Item = T>) -> (Column, Vec<WarningKind>) {
     let rows = cells.into_iter().map(|cell| format!("{},0\n", cell.to_string()));
     let mut profile = profile_of(&rows.fold("c,other\n".to_owned(), |text, row| text + &row));
-    let warnings = profile.warnings.iter().filter(|warning| warning.column.as_deref() == Some("c"));
-    (profile.schema.column.remove(0), warnings.map(|warning| warning.what).collect())
+    let warnings = profile
+        .warnings
+        .iter()
+        .filter(|warning| warning.column.as_deref() == Some("c"));
+    (
+        profile.schema.column.remove(0),
+        warnings.map(|warning| warning.what).collect(),
+    )
 }
 
 fn ends(column: &Column) -> (String, String) {
@@ -30,25 +36,49 @@ fn ends(column: &Column) -> (String, String) {
 fn kinds_are_told_apart() {
     let many = |text: fn(usize) -> String| column_of((0..400).map(text)).0;
     let codes = many(|row| (row % 5).to_string());
-    assert_eq!((codes.kind, ends(&codes)), (Kind::Integer, ("0".into(), "4".into())));
+    assert_eq!(
+        (codes.kind, ends(&codes)),
+        (Kind::Integer, ("0".into(), "4".into()))
+    );
     let flags = many(|row| (row % 2).to_string());
-    assert_eq!((flags.kind, flags.domain.unwrap()), (Kind::Boolean, vec!["0".to_owned(), "1".to_owned()]));
+    assert_eq!(
+        (flags.kind, flags.domain.unwrap()),
+        (Kind::Boolean, vec!["0".to_owned(), "1".to_owned()])
+    );
     let classes = many(|row| [10, 200, 3000][row % 3].to_string());
-    assert_eq!((classes.kind, classes.domain.unwrap()), (Kind::Categorical, vec!["10".into(), "200".into(), "3000".into()]));
+    assert_eq!(
+        (classes.kind, classes.domain.unwrap()),
+        (Kind::Categorical, vec!["10".into(), "200".into(), "3000".into()])
+    );
     let whole = many(|row| format!("{}.0", 40 + row % 77));
-    assert_eq!((whole.kind, ends(&whole)), (Kind::Integer, ("40".into(), "120".into())));
+    assert_eq!(
+        (whole.kind, ends(&whole)),
+        (Kind::Integer, ("40".into(), "120".into()))
+    );
     let tenths = many(|row| format!("{:.1}", (row % 100) as f64 / 10.0));
     assert_eq!((tenths.kind, tenths.decimals), (Kind::Continuous, Some(1)));
     let zips = many(|row| format!("0{}", 1000 + row % 50));
     assert_eq!(zips.kind, Kind::Categorical, "leading zeros make a code");
     let words = many(|row| ["red", "green"][row % 2].to_owned());
-    assert_eq!((words.kind, words.domain.unwrap()), (Kind::Categorical, vec!["green".to_owned(), "red".to_owned()]));
+    assert_eq!(
+        (words.kind, words.domain.unwrap()),
+        (Kind::Categorical, vec!["green".to_owned(), "red".to_owned()])
+    );
     let days = many(|row| format!("2019-{:02}-{:02}", 1 + row % 12, 1 + row % 28));
-    assert_eq!((days.kind, ends(&days)), (Kind::Date, ("2019-01-01".into(), "2019-12-31".into())));
+    assert_eq!(
+        (days.kind, ends(&days)),
+        (Kind::Date, ("2019-01-01".into(), "2019-12-31".into()))
+    );
     let compact = many(|row| format!("2019{:02}{:02}", 1 + row % 12, 1 + row % 28));
-    assert_eq!((compact.kind, compact.format.as_deref()), (Kind::Date, Some("%Y%m%d")));
+    assert_eq!(
+        (compact.kind, compact.format.as_deref()),
+        (Kind::Date, Some("%Y%m%d"))
+    );
     let yes = many(|_| "Yes".to_owned());
-    assert_eq!((yes.kind, yes.domain.unwrap()), (Kind::Boolean, vec!["No".to_owned(), "Yes".to_owned()]));
+    assert_eq!(
+        (yes.kind, yes.domain.unwrap()),
+        (Kind::Boolean, vec!["No".to_owned(), "Yes".to_owned()])
+    );
 }
 
 #[test]
@@ -75,7 +105,13 @@ fn missing_spellings_are_found_and_the_most_frequent_leads() {
     assert_eq!(profile.schema.missing, ["NA", "-", ""]);
     assert_eq!(profile.columns[0].missing, 3);
     assert_eq!(profile.schema.column[0].kind, Kind::Integer);
-    assert!(profile.schema.column[1].domain.as_ref().unwrap().contains(&"none".to_owned()));
+    assert!(
+        profile.schema.column[1]
+            .domain
+            .as_ref()
+            .unwrap()
+            .contains(&"none".to_owned())
+    );
     let spaced = profile_of("n,w\n1,\n2,\n?,x\n");
     assert_eq!(spaced.schema.missing, ["", "?"]);
 }
@@ -92,24 +128,57 @@ fn identifiers_are_proposed_for_dropping() {
             _ => None,
         }
     };
-    assert_eq!(reason(|row| (row + 1).to_string()), Some(IdentifierReason::RecordNumber));
-    assert_eq!(reason(|row| format!("ZY{}", 100_000 + row)), Some(IdentifierReason::Unique));
-    assert_eq!(reason(|row| format!("u{row}@mail.example.org")), Some(IdentifierReason::Email));
-    assert_eq!(reason(|row| format!("+49 30 {}", 1_000_000 + row)), Some(IdentifierReason::Phone));
-    assert_eq!(reason(|row| format!("138{:08}", row * 7919)), Some(IdentifierReason::Phone));
-    assert_eq!(reason(|row| format!("10.0.{}.{}", row / 100, row % 100)), Some(IdentifierReason::Key));
-    assert_eq!(reason(|row| format!("{:.3}", row as f64 * 1.7)), None, "a measurement may differ in every row");
+    assert_eq!(
+        reason(|row| (row + 1).to_string()),
+        Some(IdentifierReason::RecordNumber)
+    );
+    assert_eq!(
+        reason(|row| format!("ZY{}", 100_000 + row)),
+        Some(IdentifierReason::Unique)
+    );
+    assert_eq!(
+        reason(|row| format!("u{row}@mail.example.org")),
+        Some(IdentifierReason::Email)
+    );
+    assert_eq!(
+        reason(|row| format!("+49 30 {}", 1_000_000 + row)),
+        Some(IdentifierReason::Phone)
+    );
+    assert_eq!(
+        reason(|row| format!("138{:08}", row * 7919)),
+        Some(IdentifierReason::Phone)
+    );
+    assert_eq!(
+        reason(|row| format!("10.0.{}.{}", row / 100, row % 100)),
+        Some(IdentifierReason::Key)
+    );
+    assert_eq!(
+        reason(|row| format!("{:.3}", row as f64 * 1.7)),
+        None,
+        "a measurement may differ in every row"
+    );
     assert_eq!(reason(|row| (row * row % 907 + 20).to_string()), None);
 }
 
 #[test]
 fn text_is_dropped_and_said_so() {
-    let long = column_of((0..300).map(|row| format!("patient {} came in with a cough and a temperature of {row}", row % 250)));
+    let long = column_of((0..300).map(|row| {
+        format!(
+            "patient {} came in with a cough and a temperature of {row}",
+            row % 250
+        )
+    }));
     assert_eq!((long.0.kind, long.1), (Kind::Text, vec![WarningKind::FreeText]));
     let towns = column_of((0..400).map(|row| format!("town {}", row % 90)));
-    assert_eq!((towns.0.kind, towns.1), (Kind::Text, vec![WarningKind::ManyValues { distinct: 90 }]));
+    assert_eq!(
+        (towns.0.kind, towns.1),
+        (Kind::Text, vec![WarningKind::ManyValues { distinct: 90 }])
+    );
     let empty = column_of((0..30).map(|_| ""));
-    assert_eq!((empty.0.kind, empty.1), (Kind::Text, vec![WarningKind::AllMissing]));
+    assert_eq!(
+        (empty.0.kind, empty.1),
+        (Kind::Text, vec![WarningKind::AllMissing])
+    );
 }
 
 #[test]
@@ -117,10 +186,19 @@ fn summaries_count() {
     let profile = profile_of("n,w\n1,a\n2,b\n3,b\n,\n");
     let numbers = profile.columns[0].numbers.as_ref().unwrap();
     assert_eq!((numbers.min, numbers.max, numbers.mean), (1.0, 3.0, 2.0));
-    assert_eq!((numbers.quartiles[1], numbers.histogram.iter().sum::<u64>()), (2.0, 3));
+    assert_eq!(
+        (numbers.quartiles[1], numbers.histogram.iter().sum::<u64>()),
+        (2.0, 3)
+    );
     let words = &profile.columns[1];
     assert_eq!((words.present, words.missing, words.distinct), (3, 1, 2));
-    assert_eq!(words.values[0], ValueCount { value: "b".into(), count: 2 });
+    assert_eq!(
+        words.values[0],
+        ValueCount {
+            value: "b".into(),
+            count: 2
+        }
+    );
     let json = serde_json::to_value(&profile).unwrap();
     assert_eq!(json["warnings"][0]["warning"], "few_rows");
     assert_eq!(json["schema"]["column"][0]["provenance"], "suggested");
@@ -134,9 +212,16 @@ fn a_kind_chosen_by_hand_is_filled_from_the_rows() {
     let table = read_table(&path, &ReadOptions::default(), &Progress::new()).unwrap();
     let schema = profile(&table, &Progress::new()).unwrap().schema;
     let column = suggest_column(&table, &schema, "id", Kind::Categorical).unwrap();
-    assert_eq!((column.domain.unwrap().len(), column.provenance), (3, Some(Provenance::Suggested)));
+    assert_eq!(
+        (column.domain.unwrap().len(), column.provenance),
+        (3, Some(Provenance::Suggested))
+    );
     let words = suggest_column(&table, &schema, "w", Kind::Integer).unwrap();
-    assert_eq!((words.lower, words.provenance), (None, None), "words have no bounds");
+    assert_eq!(
+        (words.lower, words.provenance),
+        (None, None),
+        "words have no bounds"
+    );
     assert!(suggest_column(&table, &schema, "x", Kind::Integer).is_err());
     let progress = Progress::new();
     progress.cancel();
@@ -145,7 +230,9 @@ fn a_kind_chosen_by_hand_is_filled_from_the_rows() {
 
 /// Column kinds of a real table, by name.
 fn real(name: &str) -> Option<Profile> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/tabular").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/data/tabular")
+        .join(name);
     if !path.is_file() {
         println!("skipped: {} is not at hand", path.display());
         return None;
@@ -155,7 +242,13 @@ fn real(name: &str) -> Option<Profile> {
 }
 
 fn kinds(profile: &Profile, kind: Kind) -> Vec<&str> {
-    profile.schema.column.iter().filter(|column| column.kind == kind).map(|column| column.name.as_str()).collect()
+    profile
+        .schema
+        .column
+        .iter()
+        .filter(|column| column.kind == kind)
+        .map(|column| column.name.as_str())
+        .collect()
 }
 
 #[test]
@@ -167,12 +260,24 @@ fn the_real_tables_are_read_as_a_person_would() {
         for name in ["capital_gain", "capital_loss"] {
             assert_eq!(adult.schema.find(name).unwrap().scale, Scale::Log, "{name}");
         }
-        assert_eq!(ends(adult.schema.find("education_num").unwrap()), ("1".into(), "16".into()));
+        assert_eq!(
+            ends(adult.schema.find("education_num").unwrap()),
+            ("1".into(), "16".into())
+        );
     }
     if let Some(patients) = real("fake_patients_zh.csv") {
         assert_eq!(
             kinds(&patients, Kind::Identifier),
-            ["住院号", "姓名", "身份证号", "手机号", "住址", "邮箱", "工作单位", "银行卡号"]
+            [
+                "住院号",
+                "姓名",
+                "身份证号",
+                "手机号",
+                "住址",
+                "邮箱",
+                "工作单位",
+                "银行卡号"
+            ]
         );
         assert_eq!(kinds(&patients, Kind::Date), ["出生日期"]);
     }
@@ -185,7 +290,10 @@ fn the_real_tables_are_read_as_a_person_would() {
     if let Some(nhanes) = real("nhanes_2017_2018.csv") {
         assert_eq!(kinds(&nhanes, Kind::Identifier), ["participant_id"]);
         assert_eq!(kinds(&nhanes, Kind::Text), [""; 0]);
-        assert_eq!(nhanes.schema.find("household_income").unwrap().kind, Kind::Categorical);
+        assert_eq!(
+            nhanes.schema.find("household_income").unwrap().kind,
+            Kind::Categorical
+        );
     }
     if let Some(german) = real("german_credit.csv") {
         assert_eq!(kinds(&german, Kind::Identifier), [""; 0]);
@@ -193,14 +301,35 @@ fn the_real_tables_are_read_as_a_person_would() {
     }
     if let Some(people) = real("fake_identities_en.csv") {
         let dropped = kinds(&people, Kind::Identifier);
-        for name in ["Number", "GivenName", "Surname", "StreetAddress", "EmailAddress", "TelephoneNumber", "NationalID"] {
+        for name in [
+            "Number",
+            "GivenName",
+            "Surname",
+            "StreetAddress",
+            "EmailAddress",
+            "TelephoneNumber",
+            "NationalID",
+        ] {
             assert!(dropped.contains(&name), "{name} {dropped:?}");
         }
-        assert_eq!(people.schema.find("Birthday").unwrap().format.as_deref(), Some("%-m/%-d/%Y"));
+        assert_eq!(
+            people.schema.find("Birthday").unwrap().format.as_deref(),
+            Some("%-m/%-d/%Y")
+        );
     }
     if let Some(census) = real("pseudopeople_census_2020.csv") {
-        let dropped: Vec<_> = census.schema.dropped_columns().map(|column| column.name.as_str()).collect();
-        for name in ["simulant_id", "household_id", "first_name", "last_name", "street_name"] {
+        let dropped: Vec<_> = census
+            .schema
+            .dropped_columns()
+            .map(|column| column.name.as_str())
+            .collect();
+        for name in [
+            "simulant_id",
+            "household_id",
+            "first_name",
+            "last_name",
+            "street_name",
+        ] {
             assert!(dropped.contains(&name), "{name} {dropped:?}");
         }
     }

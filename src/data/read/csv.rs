@@ -200,7 +200,9 @@ fn line_of(path: &Path, position: &csv::Position) -> u64 {
         file.take(1 << 16).read_to_end(&mut bytes)
     });
     // A file that is gone meanwhile leaves the line of the empty ones.
-    let blank = bytes.iter().take_while(|byte| read.is_ok() && matches!(byte, b'\n' | b'\r'));
+    let blank = bytes
+        .iter()
+        .take_while(|byte| read.is_ok() && matches!(byte, b'\n' | b'\r'));
     position.line() + blank.filter(|byte| **byte == b'\n').count() as u64
 }
 

@@ -69,7 +69,10 @@ impl DatasetState {
     pub fn no_identity(&self) -> Problem {
         match &self.identity {
             Some(Err(problem)) => problem.clone(),
-            _ => Problem::plain(Area::Ledger, "the open table has no identity in the ledger; open it again"),
+            _ => Problem::plain(
+                Area::Ledger,
+                "the open table has no identity in the ledger; open it again",
+            ),
         }
     }
 
@@ -97,26 +100,46 @@ impl Coordinator {
         self.dataset.cancel_load();
         self.dataset.generation += 1;
         let name = match &source {
-            DataSource::File { path, .. } => {
-                path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-            }
+            DataSource::File { path, .. } => path
+                .file_name()
+                .unwrap_or(path.as_os_str())
+                .to_string_lossy()
+                .into_owned(),
             DataSource::Sample(id) => (*id).to_owned(),
         };
         let progress = Progress::default();
         let stage = StageCell::default();
         let generation = self.dataset.generation;
-        self.dataset.load = Some(Load { generation, name, progress: progress.clone(), stage: stage.clone() });
-        let _ = self.tasks.send(Task::Load { generation, source, progress, stage });
+        self.dataset.load = Some(Load {
+            generation,
+            name,
+            progress: progress.clone(),
+            stage: stage.clone(),
+        });
+        let _ = self.tasks.send(Task::Load {
+            generation,
+            source,
+            progress,
+            stage,
+        });
     }
 
     pub(super) fn close(&mut self) {
         self.dataset.current = None;
         self.dataset.identity = None;
-        self.plan = super::PlanState { under_way: self.plan.under_way, ..super::PlanState::default() };
+        self.plan = super::PlanState {
+            under_way: self.plan.under_way,
+            ..super::PlanState::default()
+        };
     }
 
     pub(super) fn load_ended(&mut self, generation: u64, end: LoadEnd) {
-        if self.dataset.load.as_ref().is_none_or(|load| load.generation != generation) {
+        if self
+            .dataset
+            .load
+            .as_ref()
+            .is_none_or(|load| load.generation != generation)
+        {
             return;
         }
         self.dataset.load = None;
@@ -150,7 +173,10 @@ impl Coordinator {
             budget: None,
         }));
         self.dataset.schema_revision += 1;
-        self.plan = super::PlanState { under_way: self.plan.under_way, ..super::PlanState::default() };
+        self.plan = super::PlanState {
+            under_way: self.plan.under_way,
+            ..super::PlanState::default()
+        };
         self.refresh_ledger();
         self.tell(EngineEvent::Opened { name, rows });
         if let Some(problem) = ledger_problem {
@@ -160,10 +186,17 @@ impl Coordinator {
 
     pub(super) fn edit_schema(&mut self, edit: SchemaEdit) {
         let Some(dataset) = self.dataset.current() else {
-            return self.fail(Problem::plain(Area::Schema, "there is no open table whose schema could be changed"));
+            return self.fail(Problem::plain(
+                Area::Schema,
+                "there is no open table whose schema could be changed",
+            ));
         };
         // A new kind needs suggestions read off the rows, which the loader finds; the rest is done at once.
-        if let SchemaEdit::Column { name, edit: ColumnEdit::Kind(kind) } = edit {
+        if let SchemaEdit::Column {
+            name,
+            edit: ColumnEdit::Kind(kind),
+        } = edit
+        {
             let task = Task::Reprofile {
                 generation: dataset.generation,
                 table: dataset.table.clone(),
@@ -219,7 +252,11 @@ impl Coordinator {
     }
 
     pub(super) fn reprofiled(&mut self, generation: u64, suggestion: Result<Column, Problem>) {
-        let Some(dataset) = self.dataset.current().filter(|dataset| dataset.generation == generation) else {
+        let Some(dataset) = self
+            .dataset
+            .current()
+            .filter(|dataset| dataset.generation == generation)
+        else {
             return;
         };
         let mut schema = (*dataset.schema).clone();
@@ -236,7 +273,10 @@ impl Coordinator {
 
     pub(super) fn save_schema(&mut self, path: Option<PathBuf>) {
         let Some(dataset) = self.dataset.current() else {
-            return self.fail(Problem::plain(Area::Schema, "there is no open table whose schema could be saved"));
+            return self.fail(Problem::plain(
+                Area::Schema,
+                "there is no open table whose schema could be saved",
+            ));
         };
         let target = path
             .or_else(|| dataset.schema_path.clone())
@@ -266,7 +306,10 @@ fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
     match edit {
         SchemaEdit::Column { name, edit } => {
             let Some(column) = schema.find_mut(&name) else {
-                return Err(Problem::plain(Area::Schema, format!("the schema has no column `{name}`")));
+                return Err(Problem::plain(
+                    Area::Schema,
+                    format!("the schema has no column `{name}`"),
+                ));
             };
             edit_column(column, edit);
             Ok(())
@@ -282,7 +325,10 @@ fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
             Ok(())
         }
         SchemaEdit::Rows(rows) => {
-            schema.rows = rows.map(|value| RowCount { value, provenance: Provenance::Declared });
+            schema.rows = rows.map(|value| RowCount {
+                value,
+                provenance: Provenance::Declared,
+            });
             Ok(())
         }
         SchemaEdit::Public(public) => {

@@ -48,10 +48,16 @@ impl ExportState {
 impl Coordinator {
     pub(super) fn start_export(&mut self, request: ExportRequest) {
         if self.export.is_busy() {
-            return self.fail(Problem::plain(Area::Export, "another export is being written; wait for it or cancel it"));
+            return self.fail(Problem::plain(
+                Area::Export,
+                "another export is being written; wait for it or cancel it",
+            ));
         }
         let Some(finished) = self.runs.finished(request.run) else {
-            let message = format!("{} has no generator: only a run that has ended can be exported", request.run);
+            let message = format!(
+                "{} has no generator: only a run that has ended can be exported",
+                request.run
+            );
             return self.fail(Problem::plain(Area::Export, message));
         };
         let progress = Progress::default();
@@ -69,7 +75,10 @@ impl Coordinator {
             .spawn(move || drop(notes.send(super::Note::Exported(Box::new(job.run())))));
         if let Err(error) = spawned {
             self.export.busy = None;
-            self.fail(Problem::new(Area::Export, &super::super::EngineError::Thread(error)));
+            self.fail(Problem::new(
+                Area::Export,
+                &super::super::EngineError::Thread(error),
+            ));
         }
     }
 

@@ -75,7 +75,8 @@ impl Runs {
     }
 
     pub fn forget(&mut self, id: RunId) {
-        self.runs.retain(|run| run.view.id != id || run.view.state.is_active());
+        self.runs
+            .retain(|run| run.view.id != id || run.view.state.is_active());
     }
 
     pub fn stop_all(&mut self) {
@@ -115,12 +116,18 @@ impl Runs {
     }
 
     fn running(&self) -> usize {
-        self.runs.iter().filter(|run| run.waiting.is_none() && run.view.state.is_active()).count()
+        self.runs
+            .iter()
+            .filter(|run| run.waiting.is_none() && run.view.state.is_active())
+            .count()
     }
 }
 
 fn never_started() -> Problem {
-    Problem::plain(Area::Train, "the run was stopped while it waited for a core; nothing was spent")
+    Problem::plain(
+        Area::Train,
+        "the run was stopped while it waited for a core; nothing was spent",
+    )
 }
 
 impl Coordinator {
@@ -169,7 +176,13 @@ impl Coordinator {
             slot: Arc::clone(&slot),
             notes: self.note_sender.clone(),
         });
-        self.runs.runs.push(Run { view, control, slot, waiting: Some(job), finished: None });
+        self.runs.runs.push(Run {
+            view,
+            control,
+            slot,
+            waiting: Some(job),
+            finished: None,
+        });
         self.start_waiting_runs();
     }
 
@@ -177,12 +190,16 @@ impl Coordinator {
     fn start_waiting_runs(&mut self) {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         while self.runs.running() < cores {
-            let Some(run) = self.runs.runs.iter_mut().find(|run| run.waiting.is_some()) else { return };
+            let Some(run) = self.runs.runs.iter_mut().find(|run| run.waiting.is_some()) else {
+                return;
+            };
             let Some(job) = run.waiting.take() else { return };
             let view = Arc::make_mut(&mut run.view);
             view.state = RunState::Preparing;
             let id = view.id;
-            let spawned = std::thread::Builder::new().name(id.to_string()).spawn(move || job.run());
+            let spawned = std::thread::Builder::new()
+                .name(id.to_string())
+                .spawn(move || job.run());
             if let Err(error) = spawned {
                 let problem = Problem::new(Area::Train, &super::super::EngineError::Thread(error));
                 self.runs.end(id, &RunEnd::Failed(problem.clone()));
@@ -211,14 +228,20 @@ impl Coordinator {
             }
         }
         self.refresh_ledger();
-        self.tell(EngineEvent::Started { run: id, ledger_entry: entry });
+        self.tell(EngineEvent::Started {
+            run: id,
+            ledger_entry: entry,
+        });
     }
 
     pub(super) fn run_ended(&mut self, id: RunId, end: RunEnd) {
         self.runs.end(id, &end);
         self.refresh_ledger();
         self.tell(match end {
-            RunEnd::Finished(finished) => EngineEvent::Finished { run: id, reason: finished.reason() },
+            RunEnd::Finished(finished) => EngineEvent::Finished {
+                run: id,
+                reason: finished.reason(),
+            },
             RunEnd::Failed(problem) => EngineEvent::RunFailed { run: id, problem },
         });
         self.start_waiting_runs();

@@ -10,7 +10,10 @@ use super::{
 use crate::data::{Kind, Provenance, Schema};
 use crate::num::{Delta, RandomOrigin};
 use crate::privacy::ledger::{Budget, Charge, Entry, PrivacyUnit};
-use crate::privacy::{Accountant as _, PldAccountant, AccountantKind, AccountingError, CountedEvent, EventList, Neighboring, PrivacyEvent};
+use crate::privacy::{
+    Accountant as _, AccountantKind, AccountingError, CountedEvent, EventList, Neighboring, PldAccountant,
+    PrivacyEvent,
+};
 
 /// ε of the profile's points, beside that of the guarantee itself.
 const PROFILE_EPSILONS: [f64; 12] = [0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0];
@@ -103,7 +106,10 @@ impl From<&Schema> for PrivacyUnit {
 impl Software {
     /// This program.
     fn this_program() -> Self {
-        Self { name: "pointillist".into(), version: env!("CARGO_PKG_VERSION").into() }
+        Self {
+            name: "pointillist".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
     }
 }
 
@@ -153,13 +159,17 @@ pub(super) fn guarantee_of(
             whole.compose_list(events)?;
             whole.profile(&PROFILE_EPSILONS)?
         }
-        AccountantKind::Rdp => {
-            PROFILE_EPSILONS.iter().map(|&at| state.delta(at)).collect::<Result<Vec<_>, _>>()?
-        }
+        AccountantKind::Rdp => PROFILE_EPSILONS
+            .iter()
+            .map(|&at| state.delta(at))
+            .collect::<Result<Vec<_>, _>>()?,
     };
     let mut profile = vec![ProfilePoint { epsilon, delta }];
     profile.extend(
-        PROFILE_EPSILONS.iter().zip(deltas).map(|(&epsilon, delta)| ProfilePoint { epsilon, delta }),
+        PROFILE_EPSILONS
+            .iter()
+            .zip(deltas)
+            .map(|(&epsilon, delta)| ProfilePoint { epsilon, delta }),
     );
     profile.sort_by(|one, other| one.epsilon.total_cmp(&other.epsilon));
     profile.dedup_by(|one, other| one.epsilon.total_cmp(&other.epsilon).is_eq());
@@ -283,7 +293,9 @@ impl Certificate {
             spending: facts.spending,
             not_accounted,
             checks: facts.checks,
-            software: std::iter::once(Software::this_program()).chain(facts.software).collect(),
+            software: std::iter::once(Software::this_program())
+                .chain(facts.software)
+                .collect(),
             digest: String::new(),
         };
         certificate.verdict = certificate.verdict();

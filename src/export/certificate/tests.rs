@@ -80,7 +80,10 @@ fn facts() -> CertificateFacts {
             looked: true,
             ..Choices::default()
         },
-        software: vec![Software { name: "burn".into(), version: "0.22.1".into() }],
+        software: vec![Software {
+            name: "burn".into(),
+            version: "0.22.1".into(),
+        }],
         checks: vec![Check {
             name: "rows outside the domain".into(),
             value: 0.0,
@@ -444,7 +447,11 @@ fn gaussian_events_have_rho_and_mu() {
 #[test]
 fn each_accountant_states_its_own_epsilon_and_verifies() {
     let by = |accountant| {
-        let certificate = Certificate::issue(CertificateFacts { accountant, ..facts() }).unwrap();
+        let certificate = Certificate::issue(CertificateFacts {
+            accountant,
+            ..facts()
+        })
+        .unwrap();
         assert_eq!(verify(&certificate).reasons, [""; 0]);
         certificate.guarantee.unwrap().epsilon
     };

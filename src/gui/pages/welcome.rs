@@ -144,7 +144,11 @@ fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: &Sample, width: f32) -> bool {
             .response
             .rect
     });
-    let response = ui.interact(inner.inner, ui.scope_id().with(("sample", sample.id)), Sense::click());
+    let response = ui.interact(
+        inner.inner,
+        ui.scope_id().with(("sample", sample.id)),
+        Sense::click(),
+    );
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     if response.hovered() || response.has_focus() {
         let line = Stroke::new(1.5, cx.palette.accent);
