@@ -296,8 +296,14 @@ fn a_bad_file_is_told_and_the_window_lives_on() {
             std::thread::sleep(Duration::from_millis(30));
             harness.step();
         }
-        while let Some(close) = harness.query_all_by_label(texts.get("toast-close")).next() {
-            close.click_accesskit();
+        while harness
+            .query_all_by_label(texts.get("toast-close"))
+            .next()
+            .is_some()
+        {
+            if let Some(close) = harness.query_all_by_label(texts.get("toast-close")).next() {
+                close.click_accesskit();
+            }
             harness.run_steps(3);
         }
     }

@@ -97,11 +97,15 @@ struct SetTotalArgs {
 
 fn parse_epsilon(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "expected a number above 0".to_owned())?;
-    Epsilon::new(value).map(Epsilon::get).map_err(|error| error.to_string())
+    Epsilon::new(value)
+        .map(Epsilon::get)
+        .map_err(|error| error.to_string())
 }
 
 fn parse_delta(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "expected a number above 0 and below 1".to_owned())?;
+    let value: f64 = text
+        .parse()
+        .map_err(|_| "expected a number above 0 and below 1".to_owned())?;
     match Delta::new(value) {
         Ok(delta) if delta.get() > 0.0 => Ok(delta.get()),
         Ok(_) => Err("a total needs a δ above 0".into()),
@@ -152,7 +156,9 @@ fn find(ledger: &mut Ledger, wanted: &str) -> Result<DatasetSummary, CliError> {
         several => {
             let numbers: Vec<_> = several.iter().map(|dataset| dataset.number.to_string()).collect();
             let numbers = numbers.join(", ");
-            return Err(CliError::Usage(format!("several data sets are named `{wanted}`: give a number ({numbers})")));
+            return Err(CliError::Usage(format!(
+                "several data sets are named `{wanted}`: give a number ({numbers})"
+            )));
         }
     }
     if Path::new(wanted).is_file() {
@@ -200,8 +206,16 @@ fn line(entry: &Entry) -> String {
         Status::TotalRaised => "total raised".into(),
         Status::NewVersion => "a changed version of the same data set".into(),
     };
-    let public = if entry.public { " · public teaching data" } else { "" };
-    let said = if entry.description.is_empty() { String::new() } else { format!(" · {}", entry.description) };
+    let public = if entry.public {
+        " · public teaching data"
+    } else {
+        ""
+    };
+    let said = if entry.description.is_empty() {
+        String::new()
+    } else {
+        format!(" · {}", entry.description)
+    };
     format!(
         "{:>5}  {}  {} ({})  {}  ε {} δ {:e}  {what}{public}{said}",
         entry.id,
@@ -240,9 +254,17 @@ fn show(home: &Path, args: &ReadArgs) -> Result<(), CliError> {
         let events = ledger.all_events(&dataset.id)?;
         // Events without a proof for this accountant leave the figure out: it is information only.
         let epsilon = events.zip(Delta::new(delta).ok()).and_then(|(events, delta)| {
-            AccountantKind::Pld.epsilon(&events, delta).ok().filter(|epsilon| epsilon.is_finite())
+            AccountantKind::Pld
+                .epsilon(&events, delta)
+                .ok()
+                .filter(|epsilon| epsilon.is_finite())
         });
-        shown.push(Shown { dataset, budget, epsilon_if_planned_ahead: epsilon, delta_if_planned_ahead: delta });
+        shown.push(Shown {
+            dataset,
+            budget,
+            epsilon_if_planned_ahead: epsilon,
+            delta_if_planned_ahead: delta,
+        });
     }
     let entries = ledger.entries(chosen.as_ref().map(|dataset| &dataset.id))?;
     if args.json {
@@ -320,9 +342,13 @@ fn verify(home: &Path, args: &VerifyLedgerArgs) -> Result<(), CliError> {
 /// Whether the ledger once ended as the certificate says.
 fn check_certificate(ledger: &Ledger, path: &Path, into: &mut Verification) -> Result<(), CliError> {
     let certificate = read_certificate(path).map_err(|error| CliError::from_error(&error))?;
-    let Some(spending) = certificate.spending else { return Ok(()) };
+    let Some(spending) = certificate.spending else {
+        return Ok(());
+    };
     if !ledger.knows_end(spending.ledger_entries, &spending.ledger_head)? {
-        into.findings.push(Finding::CertificateUnknown { count: spending.ledger_entries });
+        into.findings.push(Finding::CertificateUnknown {
+            count: spending.ledger_entries,
+        });
         into.verified = false;
     }
     Ok(())
@@ -331,7 +357,8 @@ fn check_certificate(ledger: &Ledger, path: &Path, into: &mut Verification) -> R
 fn backup(home: &Path, args: &BackupArgs) -> Result<(), CliError> {
     let mut ledger = Ledger::open(home)?;
     let folder = args.out.clone().unwrap_or_else(|| {
-        home.join("backups").join(format!("ledger-{}", Utc::now().format("%Y%m%dT%H%M%S%3fZ")))
+        home.join("backups")
+            .join(format!("ledger-{}", Utc::now().format("%Y%m%dT%H%M%S%3fZ")))
     });
     let entries = ledger.backup(&folder)?;
     if args.read.json {
@@ -347,7 +374,12 @@ fn backup(home: &Path, args: &BackupArgs) -> Result<(), CliError> {
 fn set_total(home: &Path, args: &SetTotalArgs) -> Result<(), CliError> {
     let mut ledger = Ledger::open(home)?;
     let dataset = identify(&ledger, &args.input)?;
-    let name = args.input.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = args
+        .input
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     if let Some(of) = &args.version_of {
         let of = find(&mut ledger, of)?;
         ledger.continue_budget(&dataset, &of.id, &name)?;
@@ -365,7 +397,10 @@ fn set_total(home: &Path, args: &SetTotalArgs) -> Result<(), CliError> {
     }
     let id = ledger.set_total(&dataset, &name, (args.epsilon, args.delta), &args.reason)?;
     let budget = ledger.budget(&dataset)?;
-    let entry = ledger.entries(Some(&dataset))?.into_iter().find(|entry| entry.id == id);
+    let entry = ledger
+        .entries(Some(&dataset))?
+        .into_iter()
+        .find(|entry| entry.id == id);
     if args.json {
         return print_json(&entry);
     }

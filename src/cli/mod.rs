@@ -1,1 +1,85 @@
-//! The command line: flags become commands.
+//! The command line: flags become commands of the same engine that the window uses.
+//!
+//! A contract for scripts: with `--json` one JSON object goes to standard output and nothing else; the exit
+//! status is 0 on success, 2 on wrong arguments and 1 on any other failure, whose chain of causes goes to
+//! standard error.
+
+mod account;
+mod calibrate;
+mod drive;
+mod ledger;
+mod output;
+mod profile;
+mod sample;
+mod synthesize;
+mod verify;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use output::CliError;
+
+/// Differentially private synthetic data: a workbench in a window, and the same engine for scripts.
+#[derive(Debug, Parser)]
+#[command(name = "pointillist", version, args_conflicts_with_subcommands = true)]
+struct Arguments {
+    /// Opens the window with this table.
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<CliCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum CliCommand {
+    /// Infers a schema to be reviewed: kinds, suggested bounds and domains, likely identifiers.
+    Profile(profile::ProfileArgs),
+    /// Computes ε (or δ) of a list of privacy events.
+    Account(account::AccountArgs),
+    /// Finds the least noise that keeps a promise.
+    Calibrate(calibrate::CalibrateArgs),
+    /// Trains on a table and writes synthetic rows, a certificate and a recipe.
+    Synthesize(Box<synthesize::SynthesizeArgs>),
+    /// Draws more rows from a saved generator, at no cost.
+    Sample(sample::SampleArgs),
+    /// Shows what was spent, and whether the chain of entries is whole.
+    Ledger(ledger::LedgerArgs),
+    /// Recomputes ε from a certificate's events and checks the file's hash.
+    Verify(verify::VerifyArgs),
+}
+
+/// Reads the arguments and does what they say.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        None => open_window(arguments.file),
+        Some(CliCommand::Profile(args)) => profile::run(&args),
+        Some(CliCommand::Account(args)) => account::run(&args),
+        Some(CliCommand::Calibrate(args)) => calibrate::run(&args),
+        Some(CliCommand::Synthesize(args)) => synthesize::run(&args),
+        Some(CliCommand::Sample(args)) => sample::run(&args),
+        Some(CliCommand::Ledger(args)) => ledger::run(&args),
+        Some(CliCommand::Verify(args)) => verify::run(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::print_error(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+#[cfg(feature = "gui")]
+fn open_window(file: Option<PathBuf>) -> Result<(), CliError> {
+    crate::gui::run(file).map_err(|error| CliError::failure("the window cannot be opened", &*error))
+}
+
+#[cfg(not(feature = "gui"))]
+fn open_window(_file: Option<PathBuf>) -> Result<(), CliError> {
+    Err(CliError::Usage(
+        "this build has no window; `pointillist --help` lists the commands".into(),
+    ))
+}

@@ -42,7 +42,10 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
             Some(data) => format!("{} is its file", data.display()),
             None => "name the synthetic file with --data to check it as well".to_owned(),
         };
-        print_line(&format!("the certificate fits: {promise}; {}; {file}", verified.verdict))?;
+        print_line(&format!(
+            "the certificate fits: {promise}; {}; {file}",
+            verified.verdict
+        ))?;
     }
     if verified.verified {
         return Ok(());

@@ -8,6 +8,7 @@ mod encode;
 mod error;
 mod profile;
 mod read;
+pub mod samples;
 mod schema;
 mod table;
 mod value;
@@ -26,3 +27,4 @@ pub use schema::{
     Scale, Schema, Unit,
 };
 pub use table::{Table, TableSource};
+pub use value::{CellFormat, write_number};

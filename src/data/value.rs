@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use chrono::format::{Item, Parsed, StrftimeItems};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike as _};
 
-use super::schema::Kind;
+use super::schema::{Column, Kind};
 
 /// Microseconds in a second.
 pub(crate) const MICROS: i64 = 1_000_000;
@@ -31,17 +31,25 @@ pub(crate) fn parse_number(text: &str) -> Option<f64> {
     (value.is_finite() && !text.as_bytes().iter().any(|byte| matches!(byte, b'n' | b'N'))).then_some(value)
 }
 
-/// A number in its shortest spelling that reads back the same, with a point: `37.5`, `101.0`.
-pub(crate) fn format_number(value: f64) -> String {
-    if value == 0.0 {
-        return "0.0".to_owned();
-    }
+/// Adds a number in its shortest spelling that reads back the same, with a point: `37.5`, `101.0`.
+pub fn write_number(value: f64, out: &mut String) {
+    use std::fmt::Write as _;
     let magnitude = value.abs();
-    if (1e-5..1e16).contains(&magnitude) {
-        format!("{value:?}")
+    // Writing to a String cannot fail.
+    let _ = if value == 0.0 {
+        out.write_str("0.0")
+    } else if (1e-5..1e16).contains(&magnitude) {
+        write!(out, "{value:?}")
     } else {
-        format!("{value:e}")
-    }
+        write!(out, "{value:e}")
+    };
+}
+
+/// [`write_number`] as a text of its own.
+pub(crate) fn format_number(value: f64) -> String {
+    let mut text = String::new();
+    write_number(value, &mut text);
+    text
 }
 
 /// How a date, a time or both are spelled.
@@ -236,6 +244,40 @@ pub(crate) fn format_iso(kind: Kind, value: i64) -> String {
         _ => datetime_of(value).map(|datetime| datetime.format("%Y-%m-%dT%H:%M:%S%.f").to_string()),
     }
     .unwrap_or_default()
+}
+
+/// How the cells of one column are spelled in text.
+#[derive(Clone, Debug)]
+pub struct CellFormat {
+    booleans: [String; 2],
+    temporal: Option<TemporalFormat>,
+    kind: Kind,
+}
+
+impl CellFormat {
+    /// The spellings that a column's schema asks for.
+    pub fn new(column: &Column) -> Self {
+        let (no, yes) = column.boolean_spellings();
+        Self {
+            booleans: [no.to_owned(), yes.to_owned()],
+            temporal: TemporalFormat::new(column.kind, column.format.as_deref())
+                .filter(|_| column.kind.is_temporal()),
+            kind: column.kind,
+        }
+    }
+
+    /// False or true.
+    pub fn boolean(&self, value: bool) -> &str {
+        &self.booleans[usize::from(value)]
+    }
+
+    /// Days since 1970 of a date, microseconds of a time (since midnight) or datetime (since 1970).
+    pub fn temporal(&self, value: i64) -> String {
+        match &self.temporal {
+            Some(format) => format.format(value),
+            None => format_iso(self.kind, value),
+        }
+    }
 }
 
 /// Text without the ASCII spaces around it.

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::data::{Bound, Kind, ReadOptions, Scale, samples::SampleId};
+use crate::data::{Bound, Kind, ReadOptions, Scale};
 use crate::engine::settings::Settings;
 use crate::num::Epsilon;
 use crate::privacy::Neighboring;
+pub use crate::train::Condition;
 use crate::train::{DeviceKind, TrainSettings};
 
 /// Identifies a training run for as long as the program is open.
@@ -42,8 +43,8 @@ pub enum DataSource {
         /// Where its schema comes from.
         schema: SchemaSource,
     },
-    /// A table that ships with the program.
-    Sample(SampleId),
+    /// A table that ships with the program, by its [`id`](crate::data::samples::Sample::id).
+    Sample(&'static str),
 }
 
 /// A change to one column of the schema under review.
@@ -63,6 +64,8 @@ pub enum ColumnEdit {
     Missing(bool),
     /// Lets a suggestion stand. It becomes `accepted` and is listed as not protected, never `declared`.
     AcceptSuggestion,
+    /// Takes an acceptance back: the column is open again.
+    WithdrawAcceptance,
 }
 
 /// A change to the schema that is not about one column.
@@ -96,6 +99,9 @@ pub enum Method {
 }
 
 impl Method {
+    /// Every method, in the order in which they are offered.
+    pub const ALL: [Self; 2] = [Self::Dpgan, Self::Gan];
+
     /// The name used on the command line, in recipes and in the ledger.
     pub fn name(self) -> &'static str {
         match self {
@@ -123,7 +129,11 @@ pub struct PrivacyTarget {
 
 impl Default for PrivacyTarget {
     fn default() -> Self {
-        Self { epsilon: 1.0, delta: 1e-5, neighboring: Neighboring::AddRemoveOne }
+        Self {
+            epsilon: 1.0,
+            delta: 1e-5,
+            neighboring: Neighboring::AddRemoveOne,
+        }
     }
 }
 
@@ -136,6 +146,8 @@ pub struct RunRequest {
     pub target: Option<PrivacyTarget>,
     /// Settings; `None` takes the recommended ones for this table and ε.
     pub settings: Option<TrainSettings>,
+    /// Single settings to change afterwards, as key and value.
+    pub overrides: Vec<(String, String)>,
     /// Where tensors live.
     pub device: DeviceKind,
     /// A fixed seed, for teaching and tests: marks every output "not private".
@@ -148,6 +160,7 @@ impl Default for RunRequest {
             method: Method::Dpgan,
             target: Some(PrivacyTarget::default()),
             settings: None,
+            overrides: Vec::new(),
             device: DeviceKind::Flex,
             seed: None,
         }
@@ -167,15 +180,6 @@ pub struct ExportRequest {
     pub overwrite: bool,
     /// Only rows whose column has this value.
     pub condition: Option<Condition>,
-}
-
-/// `COLUMN=VALUE`: keeps generated rows whose column has the value.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Condition {
-    /// The column's name.
-    pub column: String,
-    /// The value, as the schema's domain spells it.
-    pub value: String,
 }
 
 /// What the engine can be asked to do. Commands are carried out in the order in which they are sent.

@@ -28,12 +28,20 @@ impl Problem {
             causes.push(cause.to_string());
             next = cause.source();
         }
-        Self { area, message: error.to_string(), causes }
+        Self {
+            area,
+            message: error.to_string(),
+            causes,
+        }
     }
 
     /// A problem that has no error behind it.
     pub fn plain(area: Area, message: impl Into<String>) -> Self {
-        Self { area, message: message.into(), causes: Vec::new() }
+        Self {
+            area,
+            message: message.into(),
+            causes: Vec::new(),
+        }
     }
 }
 
@@ -125,8 +133,12 @@ pub struct Exported {
     pub written: Written,
     /// The certificate beside it.
     pub certificate: PathBuf,
+    /// The certificate as a page to print.
+    pub certificate_page: PathBuf,
     /// The recipe beside it.
     pub recipe: PathBuf,
     /// The generator beside it, for `sample`.
     pub generator: PathBuf,
+    /// The certificate's verdict, in words.
+    pub verdict: String,
 }

@@ -15,12 +15,33 @@ const QUEUE: usize = 64;
 type Reply<T> = Sender<Result<T, LedgerError>>;
 
 enum Request {
-    Identify { digest: [u8; 32], reply: Reply<DatasetId> },
-    Reserve { reservation: Box<Reservation>, reply: Reply<EntryId> },
-    Settle { entry: EntryId, settlement: Box<Settlement>, reply: Reply<()> },
-    SetTotal { total: Box<Total>, reply: Reply<EntryId> },
-    Entries { reply: Reply<Vec<Entry>> },
-    Budget { dataset: DatasetId, reply: Reply<Budget> },
+    Identify {
+        digest: [u8; 32],
+        reply: Reply<DatasetId>,
+    },
+    Reserve {
+        reservation: Box<Reservation>,
+        reply: Reply<EntryId>,
+    },
+    Settle {
+        entry: EntryId,
+        settlement: Box<Settlement>,
+        reply: Reply<()>,
+    },
+    SetTotal {
+        total: Box<Total>,
+        reply: Reply<EntryId>,
+    },
+    Entries {
+        reply: Reply<Vec<Entry>>,
+    },
+    Budget {
+        dataset: DatasetId,
+        reply: Reply<Budget>,
+    },
+    Head {
+        reply: Reply<(u64, String)>,
+    },
 }
 
 /// A total budget to set for a data set.
@@ -54,13 +75,17 @@ impl LedgerHandle {
     pub fn spawn(home: &Path) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (requests, inbox) = bounded(QUEUE);
         let home = home.to_path_buf();
-        let thread = std::thread::Builder::new().name("ledger".into()).spawn(move || serve(&home, &inbox))?;
+        let thread = std::thread::Builder::new()
+            .name("ledger".into())
+            .spawn(move || serve(&home, &inbox))?;
         Ok((Self { requests }, thread))
     }
 
     fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, LedgerError> {
         let (reply, answer) = bounded(1);
-        self.requests.send(request(reply)).map_err(|_| LedgerError::Closed)?;
+        self.requests
+            .send(request(reply))
+            .map_err(|_| LedgerError::Closed)?;
         answer.recv().map_err(|_| LedgerError::Closed)?
     }
 
@@ -77,7 +102,10 @@ impl LedgerHandle {
     /// # Errors
     /// When the ledger cannot be used, or the budget does not allow it. Nothing is reserved then.
     pub fn reserve(&self, reservation: Reservation) -> Result<EntryId, LedgerError> {
-        self.ask(|reply| Request::Reserve { reservation: Box::new(reservation), reply })
+        self.ask(|reply| Request::Reserve {
+            reservation: Box::new(reservation),
+            reply,
+        })
     }
 
     /// Says what a reserved job really spent.
@@ -85,7 +113,11 @@ impl LedgerHandle {
     /// # Errors
     /// When the ledger cannot be used; the reservation stays charged then.
     pub fn settle(&self, entry: EntryId, settlement: Settlement) -> Result<(), LedgerError> {
-        self.ask(|reply| Request::Settle { entry, settlement: Box::new(settlement), reply })
+        self.ask(|reply| Request::Settle {
+            entry,
+            settlement: Box::new(settlement),
+            reply,
+        })
     }
 
     /// Sets a data set's total budget.
@@ -93,7 +125,18 @@ impl LedgerHandle {
     /// # Errors
     /// When the ledger cannot be used or refuses the total.
     pub fn set_total(&self, total: Total) -> Result<EntryId, LedgerError> {
-        self.ask(|reply| Request::SetTotal { total: Box::new(total), reply })
+        self.ask(|reply| Request::SetTotal {
+            total: Box::new(total),
+            reply,
+        })
+    }
+
+    /// How many entries there are, and the hash of the last.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used.
+    pub fn head(&self) -> Result<(u64, String), LedgerError> {
+        self.ask(|reply| Request::Head { reply })
     }
 
     /// All entries, oldest first.
@@ -133,7 +176,11 @@ fn answer(ledger: &mut Ledger, request: Request) {
     match request {
         Request::Identify { digest, reply } => drop(reply.send(ledger.identify(digest))),
         Request::Reserve { reservation, reply } => drop(reply.send(ledger.reserve(&reservation))),
-        Request::Settle { entry, settlement, reply } => drop(reply.send(ledger.settle(entry, &settlement))),
+        Request::Settle {
+            entry,
+            settlement,
+            reply,
+        } => drop(reply.send(ledger.settle(entry, &settlement))),
         Request::SetTotal { total, reply } => drop(reply.send(ledger.set_total(
             &total.dataset,
             &total.name,
@@ -142,17 +189,21 @@ fn answer(ledger: &mut Ledger, request: Request) {
         ))),
         Request::Entries { reply } => drop(reply.send(ledger.entries(None))),
         Request::Budget { dataset, reply } => drop(reply.send(ledger.budget(&dataset))),
+        Request::Head { reply } => drop(reply.send(ledger.head())),
     }
 }
 
 fn refuse(opened: &mut Result<Ledger, LedgerError>, request: Request) {
     // The error is handed to one asker; the next attempt to open makes a fresh one.
-    let Err(error) = std::mem::replace(opened, Err(LedgerError::Closed)) else { return };
+    let Err(error) = std::mem::replace(opened, Err(LedgerError::Closed)) else {
+        return;
+    };
     match request {
         Request::Identify { reply, .. } => drop(reply.send(Err(error))),
         Request::Reserve { reply, .. } | Request::SetTotal { reply, .. } => drop(reply.send(Err(error))),
         Request::Settle { reply, .. } => drop(reply.send(Err(error))),
         Request::Entries { reply } => drop(reply.send(Err(error))),
         Request::Budget { reply, .. } => drop(reply.send(Err(error))),
+        Request::Head { reply } => drop(reply.send(Err(error))),
     }
 }

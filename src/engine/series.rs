@@ -15,8 +15,16 @@ struct Stretch {
 impl Stretch {
     fn join(self, later: Self) -> Self {
         Self {
-            low: if later.low[1] < self.low[1] { later.low } else { self.low },
-            high: if later.high[1] > self.high[1] { later.high } else { self.high },
+            low: if later.low[1] < self.low[1] {
+                later.low
+            } else {
+                self.low
+            },
+            high: if later.high[1] > self.high[1] {
+                later.high
+            } else {
+                self.high
+            },
             smooth: later.smooth,
         }
     }
@@ -56,9 +64,15 @@ impl SeriesCollector {
         if !value.is_finite() {
             return;
         }
-        let smooth = self.smooth.map_or(value, |past| self.memory * past + (1.0 - self.memory) * value);
+        let smooth = self
+            .smooth
+            .map_or(value, |past| self.memory * past + (1.0 - self.memory) * value);
         self.smooth = Some(smooth);
-        let point = Stretch { low: [step, value], high: [step, value], smooth: [step, smooth] };
+        let point = Stretch {
+            low: [step, value],
+            high: [step, value],
+            smooth: [step, smooth],
+        };
         match self.stretches.last_mut() {
             Some(last) if self.points_in_last < self.points_per_stretch => {
                 *last = last.join(point);
@@ -78,7 +92,13 @@ impl SeriesCollector {
         self.stretches = self
             .stretches
             .chunks(2)
-            .map(|pair| if pair.len() == 2 { pair[0].join(pair[1]) } else { pair[0] })
+            .map(|pair| {
+                if pair.len() == 2 {
+                    pair[0].join(pair[1])
+                } else {
+                    pair[0]
+                }
+            })
             .collect();
         self.points_per_stretch *= 2;
     }
@@ -123,7 +143,10 @@ mod tests {
     fn many_points_are_thinned_and_the_spike_stays() {
         let mut collector = SeriesCollector::new(0.9);
         for step in 0..200_000 {
-            collector.push(f64::from(step), if step == 77_777 { 1e6 } else { f64::from(step % 7) });
+            collector.push(
+                f64::from(step),
+                if step == 77_777 { 1e6 } else { f64::from(step % 7) },
+            );
         }
         let series = collector.series();
         assert!(series.raw.len() <= SERIES_POINTS, "{} points", series.raw.len());

@@ -102,7 +102,11 @@ impl Settings {
         };
         let mut settings: Self =
             toml::from_str(&text).map_err(|source| SettingsError::Malformed { path, source })?;
-        settings.zoom = if settings.zoom.is_finite() { settings.zoom.clamp(1.0, 3.0) } else { 1.0 };
+        settings.zoom = if settings.zoom.is_finite() {
+            settings.zoom.clamp(1.0, 3.0)
+        } else {
+            1.0
+        };
         Ok(settings)
     }
 
@@ -112,7 +116,10 @@ impl Settings {
     /// When the folder or the file cannot be written.
     pub fn save(&self, home: &Path) -> Result<(), SettingsError> {
         let path = Self::file(home);
-        let fail = |source| SettingsError::Io { path: path.clone(), source };
+        let fail = |source| SettingsError::Io {
+            path: path.clone(),
+            source,
+        };
         std::fs::create_dir_all(home).map_err(fail)?;
         let text = toml::to_string(self).map_err(|error| fail(std::io::Error::other(error)))?;
         let mut file = tempfile::NamedTempFile::new_in(home).map_err(fail)?;
@@ -136,7 +143,11 @@ mod tests {
     #[test]
     fn settings_survive_a_round_trip_and_keep_recent_files_unique() {
         let home = tempfile::tempdir().unwrap();
-        let mut settings = Settings { language: Language::Chinese, zoom: 1.5, ..Settings::default() };
+        let mut settings = Settings {
+            language: Language::Chinese,
+            zoom: 1.5,
+            ..Settings::default()
+        };
         for name in ["a.csv", "b.csv", "a.csv"] {
             settings.remember(Path::new(name));
         }

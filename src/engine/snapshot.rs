@@ -92,8 +92,8 @@ pub struct Dataset {
     pub summaries: Arc<Vec<ColumnSummary>>,
     /// What the profile warns of.
     pub warnings: Arc<Vec<ProfileWarning>>,
-    /// What this data set has spent.
-    pub budget: Budget,
+    /// What this data set has spent; `None` when the ledger cannot be used.
+    pub budget: Option<Budget>,
 }
 
 /// What a run would be and cost.
@@ -164,8 +164,10 @@ pub struct RunView {
     pub seconds: f64,
     /// The critic's loss over steps.
     pub critic_loss: StewardOnly<Series>,
-    /// The generator's loss over steps.
-    pub generator_loss: StewardOnly<Series>,
+    /// The generator's loss over steps: computed from released quantities only.
+    pub generator_loss: Series,
+    /// Mean total variation of single columns, as of the last comparison.
+    pub total_variation: StewardOnly<Option<f64>>,
     /// Fréchet distance of real and synthetic rows in the encoded space, over steps.
     pub frechet: StewardOnly<Series>,
     /// How many rows of each side the Fréchet distance is taken over.

@@ -20,6 +20,12 @@ pub enum ExportError {
         /// The path as given.
         path: PathBuf,
     },
+    /// The target's ending names no form of a table.
+    #[error("{} ends in nothing that can be written; use .csv, .tsv or .parquet", .path.display())]
+    UnknownEnding {
+        /// The path as given.
+        path: PathBuf,
+    },
     /// The folder for the target is missing.
     #[error("the folder {} does not exist; make it first, or choose another", .folder.display())]
     FolderMissing {
@@ -69,6 +75,14 @@ pub enum ExportError {
     /// A file is not a recipe.
     #[error("{} is not a recipe: {reason}", .path.display())]
     NotARecipe {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file is not a generator.
+    #[error("{} is not a generator saved by this program: {reason}", .path.display())]
+    NotAGenerator {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.

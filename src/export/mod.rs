@@ -3,11 +3,15 @@
 pub mod atomic;
 pub mod certificate;
 mod error;
+mod model_file;
 mod recipe;
+pub mod table;
 
 pub use atomic::{AtomicFile, check_target, write_atomically};
 pub use certificate::{
     Certificate, CertificateFacts, Verdict, read_certificate, write_certificate, write_certificate_page,
 };
 pub use error::ExportError;
+pub use model_file::{GENERATOR_ENDING, GeneratorFile};
 pub use recipe::Recipe;
+pub use table::{SealedTable, TableFormat, TableWriter, Written};

@@ -1,1 +1,20 @@
-//! Layers with per-example gradients, generator and critic.
+//! Networks on Burn tensors: a critic with per-example gradients, and a generator with a head for each block
+//! of an encoded row.
+//!
+//! Tensors pick their backend at run time ([`DeviceKind`]), so one program offers them all. Gradients of the
+//! critic are written out by hand, because its per-example norms need the layers' inputs and output gradients;
+//! those of the generator come from autodiff.
+
+mod adam;
+mod critic;
+mod device;
+mod generator;
+mod heads;
+mod parameters;
+
+pub use adam::{Adam, AdamSettings};
+pub use critic::{ClippedSum, Critic, CriticLoss, CriticShape, Side};
+pub use device::{DeviceError, DeviceKind};
+pub use generator::{Generator, GeneratorShape, NamedTensor, TrainingPass, WeightsError};
+pub use heads::{Head, HeadKind, HeadSamples, Heads};
+pub use parameters::{Slot, matrix, read, vector};

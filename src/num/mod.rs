@@ -4,8 +4,10 @@ pub mod fft;
 pub mod logspace;
 pub mod progress;
 mod random;
+mod steward;
 mod units;
 
 pub use progress::{Cancelled, Progress};
 pub use random::{RandomOrigin, RandomSource};
+pub use steward::StewardOnly;
 pub use units::{ClipNorm, Delta, Epsilon, NoiseMultiplier, SamplingRate, UnitError};

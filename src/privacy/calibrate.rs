@@ -285,23 +285,57 @@ pub fn scaled_noise(
     }
     // The Rényi bound is cheap and never below, so its solution is within; the tighter accountant then only looks
     // between it and a little less noise.
-    let rough = calibrate(make, target, AccountantKind::Rdp, Bracket::noise());
-    if accountant == AccountantKind::Rdp {
+    let tight = accountant == AccountantKind::Pld;
+    let tolerance = if tight { 0.02 } else { Bracket::noise().tolerance };
+    let rough = around_one(&make, target, AccountantKind::Rdp).and_then(|bracket| {
+        calibrate(
+            &make,
+            target,
+            AccountantKind::Rdp,
+            Bracket { tolerance, ..bracket },
+        )
+    });
+    if !tight {
         return rough;
     }
     let Ok(rough) = rough else {
-        return calibrate(make, target, accountant, Bracket::noise());
+        return around_one(&make, target, accountant)
+            .and_then(|bracket| calibrate(&make, target, accountant, bracket));
     };
-    let mut low = rough.value * 0.8;
-    while low > Bracket::noise().low && accountant.epsilon(&make(low), target.1)? <= target.0.get() {
-        low *= 0.7;
-    }
-    let narrow = Bracket {
-        low: low.max(Bracket::noise().low),
+    let mut narrow = Bracket {
+        low: rough.value * 0.8,
         high: rough.value,
         ..Bracket::noise()
     };
+    while narrow.low > Bracket::noise().low
+        && accountant.epsilon(&make(narrow.low), target.1)? <= target.0.get()
+    {
+        (narrow.low, narrow.high) = ((narrow.low * 0.7).max(Bracket::noise().low), narrow.low);
+    }
     calibrate(make, target, accountant, narrow)
+}
+
+/// A bracket of noise found by doubling from 1, so that absurd values are not accounted unless they are asked for.
+fn around_one(
+    make: &impl Fn(f64) -> EventList,
+    target: (Epsilon, Delta),
+    accountant: AccountantKind,
+) -> Result<Bracket, CalibrationError> {
+    let whole = Bracket::noise();
+    let within = |value: f64| {
+        Ok::<bool, CalibrationError>(accountant.epsilon(&make(value), target.1)? <= target.0.get())
+    };
+    let (mut low, mut high) = (1.0, 1.0);
+    if within(1.0)? {
+        while low > whole.low && within(low)? {
+            (low, high) = ((low / 2.0).max(whole.low), low);
+        }
+    } else {
+        while high < whole.high && !within(high)? {
+            (low, high) = (high, (high * 2.0).min(whole.high));
+        }
+    }
+    Ok(Bracket { low, high, ..whole })
 }
 
 /// The most Poisson-sampled Gaussian steps within (ε, δ), up to `most`.

@@ -5,9 +5,11 @@ pub mod calibrate;
 mod event;
 pub mod gaussian;
 pub mod ledger;
+pub mod meaning;
 mod pld;
 mod rdp;
 pub mod renyi;
+mod view;
 
 pub use accountant::{Accountant, AccountantKind, AccountingError};
 pub use calibrate::{
@@ -16,3 +18,4 @@ pub use calibrate::{
 pub use event::{CountedEvent, EventList, Neighboring, PrivacyEvent};
 pub use pld::PldAccountant;
 pub use rdp::RdpAccountant;
+pub use view::{PureView, ZcdpView};

@@ -9,6 +9,8 @@ use crate::num::Delta;
 
 /// Most sampled Gaussians whose divergences are remembered.
 const MOST_REMEMBERED: usize = 256;
+/// Longest list whose events are composed one by one.
+const MOST_ONE_BY_ONE: usize = 1000;
 
 /// Rényi differential privacy of everything composed so far.
 ///
@@ -27,6 +29,15 @@ impl RdpAccountant {
         Self {
             neighboring,
             total: Cost::none(),
+            remembered: Arc::default(),
+        }
+    }
+
+    /// An accountant of what already has a cost.
+    pub(super) fn with_cost(neighboring: Neighboring, total: Cost) -> Self {
+        Self {
+            neighboring,
+            total,
             remembered: Arc::default(),
         }
     }
@@ -55,6 +66,22 @@ impl RdpAccountant {
         } else {
             (delta - self.total.delta) / (1.0 - self.total.delta)
         }
+    }
+
+    fn compose_all(&mut self, events: &[CountedEvent]) -> Result<(), AccountingError> {
+        let parallel = |event: &&CountedEvent| matches!(event.event, PrivacyEvent::Parallel { .. });
+        if events.len() <= MOST_ONE_BY_ONE {
+            return events
+                .iter()
+                .try_for_each(|counted| self.compose(&counted.event, counted.count));
+        }
+        let rest =
+            super::pld::gathered_cost(events.iter().filter(|event| !parallel(event)), self.neighboring)?;
+        self.total.add(&rest, 1);
+        events
+            .iter()
+            .filter(parallel)
+            .try_for_each(|counted| self.compose(&counted.event, counted.count))
     }
 
     fn cost(&mut self, event: &PrivacyEvent) -> Result<(Arc<Cost>, u64), AccountingError> {
@@ -90,10 +117,14 @@ impl RdpAccountant {
 /// ε = R + ln(1 − 1/α) − ln(δα)/(α − 1); and 0 where δ² > 1 − e^(−R) already (the total variation is at most
 /// √(1 − e^(−R)) by Bretagnolle & Huber 1979, since KL ≤ R).
 fn epsilon_at_order(order: f64, divergence: f64, delta: f64) -> f64 {
+    if delta < 0.0 {
+        // The `approx` events have taken more than there is.
+        return f64::INFINITY;
+    }
     if divergence == 0.0 {
         return 0.0;
     }
-    if delta <= 0.0 || !divergence.is_finite() {
+    if delta == 0.0 || !divergence.is_finite() {
         return f64::INFINITY;
     }
     if delta * delta + (-divergence).exp_m1() > 0.0 {
@@ -131,13 +162,11 @@ impl Accountant for RdpAccountant {
             });
         }
         let before = self.total.clone();
-        for CountedEvent { event, count } in &list.events {
-            if let Err(error) = self.compose(event, *count) {
-                self.total = before;
-                return Err(error);
-            }
+        let result = self.compose_all(&list.events);
+        if result.is_err() {
+            self.total = before;
         }
-        Ok(())
+        result
     }
 
     fn epsilon(&self, delta: Delta) -> Result<f64, AccountingError> {

@@ -148,11 +148,7 @@ pub fn cost(event: &PrivacyEvent, neighboring: Neighboring) -> Result<Cost, Acco
             let (epsilon, probability) = randomized_response(truth_probability, categories);
             simple(&|order| two_losses(epsilon, probability, order), Some(epsilon))
         }
-        // An ε-bounded-range mechanism is ε²/8-zCDP (Cesar & Rogers 2021, Lemma 3.2), and ε-DP besides.
-        PrivacyEvent::Exponential { epsilon } => simple(
-            &|order| (epsilon * epsilon * order / 8.0).min(two_losses(epsilon, 1.0, order)),
-            Some(epsilon),
-        ),
+        PrivacyEvent::Exponential { epsilon } => simple(&|order| exponential(epsilon, order), Some(epsilon)),
         PrivacyEvent::Pure { epsilon } => simple(&|order| two_losses(epsilon, 1.0, order), Some(epsilon)),
         // Any (ε, δ)-DP pair is, outside an event of probability δ, an ε-DP pair (Murtagh & Vadhan 2016, Lemma 3.2).
         PrivacyEvent::Approx { epsilon, delta } => Cost {
@@ -239,23 +235,50 @@ pub fn total(events: &[CountedEvent], neighboring: Neighboring) -> Result<Cost, 
 }
 
 /// N(0, z²) against N(1, z²): α/(2z²) (Mironov 2017, Prop. 7).
-fn gaussian(noise_multiplier: f64, order: f64) -> f64 {
+pub(super) fn gaussian(noise_multiplier: f64, order: f64) -> f64 {
     order / 2.0 / noise_multiplier / noise_multiplier
 }
 
 /// Lap(0, b) against Lap(1, b), ε = 1/b (Mironov 2017, Prop. 6), with e^((α−1)ε) taken out of the logarithm:
-/// M = e^((α−1)ε) (α + (α−1) e^(−(2α−1)ε)) / (2α−1).
+/// M = e^((α−1)ε) (α + (α−1) e^(−(2α−1)ε)) / (2α−1). Where that cancels, the first terms of
+/// M − 1 = Σ_{k≥2} (α(α−1)^k + (−1)^k (α−1)α^k) ε^k / (k! (2α−1)).
 pub(super) fn laplace(epsilon: f64, order: f64) -> f64 {
-    let twice = 2.0 * order - 1.0;
-    epsilon + ((order + (order - 1.0) * (-twice * epsilon).exp()) / twice).ln() / (order - 1.0)
+    let (twice, power) = (2.0 * order - 1.0, order - 1.0);
+    if order * epsilon > 1e-2 {
+        return epsilon + ((order + power * (-twice * epsilon).exp()) / twice).ln() / power;
+    }
+    let (up, down) = (power * epsilon, -order * epsilon);
+    let mut excess = 0.0;
+    let (mut first, mut second) = (up, down);
+    for k in 2..9 {
+        first *= up / f64::from(k);
+        second *= down / f64::from(k);
+        excess += (order * first + power * second) / twice;
+    }
+    excess.ln_1p() / power
+}
+
+/// An ε-bounded-range mechanism is ε²/8-zCDP (Cesar & Rogers 2021, Lemma 3.2), and ε-DP besides.
+pub(super) fn exponential(epsilon: f64, order: f64) -> f64 {
+    (epsilon * epsilon * order / 8.0).min(two_losses(epsilon, 1.0, order))
+}
+
+/// A divergence at each of [`ORDERS`].
+pub(super) fn at_orders(divergence: impl Fn(f64) -> f64) -> Vec<f64> {
+    ORDERS.iter().map(|&order| divergence(order).max(0.0)).collect()
 }
 
 /// Losses +ε with probability p·e^ε/(1+e^ε) and −ε with p/(1+e^ε), 0 otherwise: randomised response, or (p = 1)
 /// the worst case of any ε-DP mechanism (Kairouz, Oh, Viswanath 2015).
+/// M − 1 = 2p sinh(αε/2) sinh((α−1)ε/2) / cosh(ε/2), which does not cancel.
 pub(super) fn two_losses(epsilon: f64, probability: f64, order: f64) -> f64 {
+    let power = order - 1.0;
+    if order * epsilon < 600.0 {
+        let excess = 2.0 * probability * (0.5 * order * epsilon).sinh() * (0.5 * power * epsilon).sinh();
+        return (excess / (0.5 * epsilon).cosh()).ln_1p() / power;
+    }
     let up = probability / (1.0 + (-epsilon).exp());
     let down = probability - up;
-    let power = order - 1.0;
     // M = e^((α−1)ε) [up + down e^(−2(α−1)ε) + (1−p) e^(−(α−1)ε)]
     epsilon
         + (up + down * (-2.0 * power * epsilon).exp() + (1.0 - probability) * (-power * epsilon).exp()).ln()
@@ -273,9 +296,13 @@ pub fn randomized_response(truth_probability: f64, categories: u64) -> (f64, f64
 
 /// Noise ∝ r^|k|, r = e^(−1/t), shifted by s: losses s/t for k ≤ 0, (s−2k)/t between, −s/t for k ≥ s. With
 /// ρ = r^(2α−1): M = e^((α−1)s/t) [1/(1+r) + (1−r)/(1+r) · ρ(1−ρ^(s−1))/(1−ρ) + ρ^s/(1+r)], a geometric sum.
-fn discrete_laplace(scale: f64, sensitivity: f64, order: f64) -> f64 {
+pub(super) fn discrete_laplace(scale: f64, sensitivity: f64, order: f64) -> f64 {
     if sensitivity == 0.0 {
         return 0.0;
+    }
+    if order * sensitivity / scale < 1e-3 {
+        // The sum below would cancel; as an ε-DP mechanism it costs at most this, and exactly this for s = 1.
+        return two_losses(sensitivity / scale, 1.0, order);
     }
     let r = (-1.0 / scale).exp();
     let ln_rho = -(2.0 * order - 1.0) / scale;
@@ -296,7 +323,7 @@ const MOST_NODES: f64 = 40_000.0;
 /// Whole orders: M − 1 = Σ_{k≥2} C(α,k) q^k (1−q)^(α−k) (e^(k(k−1)/2z²) − 1), all terms positive. Other orders: the
 /// trapezoid rule on E_Q[(P/Q)^α] (see [`trapezoid_step`]). The alternating series of the paper is not used, so
 /// no sign can be lost.
-fn poisson_add_remove(q: f64, z: f64) -> Vec<f64> {
+pub(super) fn poisson_add_remove(q: f64, z: f64) -> Vec<f64> {
     if q == 0.0 {
         return vec![0.0; ORDERS.len()];
     }
@@ -372,7 +399,7 @@ fn ln_factorials() -> &'static [f64] {
 /// Given the other rows' coins the two outputs are such mixtures around a common point, and quasi-convexity lets
 /// the common point be fixed; opposite ends are the farthest apart (Zhu, Dong, Wang 2022, Sec. 4; the pair that
 /// dp_accounting uses for REPLACE_ONE).
-fn poisson_replace(q: f64, z: f64) -> Vec<f64> {
+pub(super) fn poisson_replace(q: f64, z: f64) -> Vec<f64> {
     if q == 0.0 {
         return vec![0.0; ORDERS.len()];
     }
@@ -404,7 +431,7 @@ fn poisson_replace(q: f64, z: f64) -> Vec<f64> {
 /// dominating pair by Zhu, Dong, Wang 2022, Prop. 30). See `pld::pair` for its loss distribution: that of
 /// r = (1−q) + q e^((2x−1)/2σ²) for x > ½, its mirror image, and an atom at 0. So
 /// M − 1 = ∫_½^∞ φ_σ(x) (r^α − r + r^(1−α) − 1) dx, with a positive integrand.
-fn without_replacement(q: f64, sigma: f64) -> Vec<f64> {
+pub(super) fn without_replacement(q: f64, sigma: f64) -> Vec<f64> {
     if q >= 1.0 {
         return ORDERS.iter().map(|&order| gaussian(sigma, order)).collect();
     }

@@ -55,9 +55,18 @@ fn scale(line: &Line) -> Scale {
         return Scale::Linear;
     }
     let (_, _, skewness) = line.moments(|value| value);
+    if skewness <= SKEWED {
+        return Scale::Linear;
+    }
+    // With many zeros the log scale gives them a bin of their own, whatever the rest looks like.
+    let zeros = if line.min() == 0.0 {
+        line.points[0].1 as f64 / line.total() as f64
+    } else {
+        0.0
+    };
     let shift = if line.min() > 0.0 { 0.0 } else { 1.0 };
     let (_, _, on_log) = line.moments(|value| (value + shift).ln());
-    if skewness > SKEWED && on_log.abs() < 0.7 * skewness {
+    if zeros > 0.3 || on_log.abs() < 0.7 * skewness {
         Scale::Log
     } else {
         Scale::Linear

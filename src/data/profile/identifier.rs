@@ -73,12 +73,19 @@ pub(super) fn reason(name: &str, values: &Gathered<'_>, kind: Kind) -> Option<Id
         return Some(found);
     }
     match kind {
+        Kind::Categorical if is_long_text(values) => None,
         Kind::Categorical if is_unique || (share > 0.95 && values.present() >= 100) => {
             Some(IdentifierReason::Unique)
         }
         Kind::Integer if is_unique && is_running(values) => Some(IdentifierReason::RecordNumber),
         _ => None,
     }
+}
+
+/// Sentences rather than keys.
+fn is_long_text(values: &Gathered<'_>) -> bool {
+    let letters: usize = values.texts().map(|(text, _)| text.chars().count()).sum();
+    letters > 30 * values.distinct()
 }
 
 /// Unique whole numbers that are dense (a running number) or all of one, great length.

@@ -105,6 +105,12 @@ pub struct ProfileWarning {
     pub message: String,
 }
 
+impl fmt::Display for ProfileWarning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
 /// What a [`ProfileWarning`] is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "warning", rename_all = "snake_case")]

@@ -254,9 +254,9 @@ mod tests {
 
     #[test]
     fn few_texts_are_numbered_and_many_are_kept_plain() {
-        for distinct in [3, MAX_DISTINCT + 10] {
+        let rows = CHUNK_ROWS * 2 + 100;
+        for distinct in [3, rows] {
             let mut column = TextColumn::new();
-            let rows = CHUNK_ROWS + 100;
             let text = |row: usize| (row % 7 != 6).then(|| format!("text {}", row % distinct));
             for row in 0..rows {
                 column.push(text(row).as_deref().map(str::as_bytes)).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -165,7 +165,7 @@ fn read_rows<R: Read>(
         if row.is_multiple_of(STRIDE) {
             progress.check()?;
         }
-        let line = || record.position().map_or(0, csv::Position::line);
+        let line = || record.position().map_or(0, |position| line_of(path, position));
         if record.len() != columns.len() {
             return Err(DataError::RaggedRow {
                 path: path.to_owned(),
@@ -190,6 +190,20 @@ fn read_rows<R: Read>(
     }
     progress.check()?;
     Ok(row)
+}
+
+/// The line of a record: its position is that of the empty lines before it, which are not records.
+fn line_of(path: &Path, position: &csv::Position) -> u64 {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|mut file| {
+        file.seek(SeekFrom::Start(position.byte()))?;
+        file.take(1 << 16).read_to_end(&mut bytes)
+    });
+    // A file that is gone meanwhile leaves the line of the empty ones.
+    let blank = bytes
+        .iter()
+        .take_while(|byte| read.is_ok() && matches!(byte, b'\n' | b'\r'));
+    position.line() + blank.filter(|byte| **byte == b'\n').count() as u64
 }
 
 fn read_error(path: &Path, error: csv::Error) -> DataError {

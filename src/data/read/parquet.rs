@@ -60,11 +60,12 @@ pub(super) fn read_bytes(name: &str, bytes: &'static [u8], progress: &Progress) 
         digest: Some(*blake3::hash(bytes).as_bytes()),
         bytes: bytes.len() as u64,
     };
-    decode(Path::new(name), parquet_bytes(bytes), origin, progress)
-}
-
-fn parquet_bytes(bytes: &'static [u8]) -> bytes::Bytes {
-    bytes::Bytes::from_static(bytes)
+    decode(
+        Path::new(name),
+        bytes::Bytes::from_static(bytes),
+        origin,
+        progress,
+    )
 }
 
 fn decode<R: ChunkReader + 'static>(

@@ -10,7 +10,10 @@ use super::{
 use crate::data::{Kind, Provenance, Schema};
 use crate::num::{Delta, RandomOrigin};
 use crate::privacy::ledger::{Budget, Charge, Entry, PrivacyUnit};
-use crate::privacy::{AccountantKind, AccountingError, CountedEvent, EventList, Neighboring, PrivacyEvent};
+use crate::privacy::{
+    Accountant as _, AccountantKind, AccountingError, CountedEvent, EventList, Neighboring, PldAccountant,
+    PrivacyEvent,
+};
 
 /// ε of the profile's points, beside that of the guarantee itself.
 const PROFILE_EPSILONS: [f64; 12] = [0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0];
@@ -49,6 +52,8 @@ pub struct CertificateFacts {
     pub choices: Choices,
     /// Empirical figures that may leave.
     pub checks: Vec<Check>,
+    /// Libraries worth naming, beside this program.
+    pub software: Vec<Software>,
 }
 
 /// What a person did with private figures in view.
@@ -98,6 +103,16 @@ impl From<&Schema> for PrivacyUnit {
     }
 }
 
+impl Software {
+    /// This program.
+    fn this_program() -> Self {
+        Self {
+            name: "pointillist".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+}
+
 impl Spending {
     /// What the ledger says of a job and its data set, with the end of its chain.
     pub fn of(entry: &Entry, budget: &Budget, (ledger_entries, ledger_head): (u64, String)) -> Self {
@@ -137,13 +152,25 @@ pub(super) fn guarantee_of(
     if !epsilon.is_finite() {
         return Ok(None);
     }
+    let deltas = match accountant {
+        // Each δ alone would cost a composition of its own.
+        AccountantKind::Pld => {
+            let mut whole = PldAccountant::new(events.neighboring);
+            whole.compose_list(events)?;
+            whole.profile(&PROFILE_EPSILONS)?
+        }
+        AccountantKind::Rdp => PROFILE_EPSILONS
+            .iter()
+            .map(|&at| state.delta(at))
+            .collect::<Result<Vec<_>, _>>()?,
+    };
     let mut profile = vec![ProfilePoint { epsilon, delta }];
-    for at in PROFILE_EPSILONS {
-        profile.push(ProfilePoint {
-            epsilon: at,
-            delta: state.delta(at)?,
-        });
-    }
+    profile.extend(
+        PROFILE_EPSILONS
+            .iter()
+            .zip(deltas)
+            .map(|(&epsilon, delta)| ProfilePoint { epsilon, delta }),
+    );
     profile.sort_by(|one, other| one.epsilon.total_cmp(&other.epsilon));
     profile.dedup_by(|one, other| one.epsilon.total_cmp(&other.epsilon).is_eq());
     Ok(Some(Guarantee {
@@ -266,10 +293,9 @@ impl Certificate {
             spending: facts.spending,
             not_accounted,
             checks: facts.checks,
-            software: vec![Software {
-                name: "pointillist".into(),
-                version: env!("CARGO_PKG_VERSION").into(),
-            }],
+            software: std::iter::once(Software::this_program())
+                .chain(facts.software)
+                .collect(),
             digest: String::new(),
         };
         certificate.verdict = certificate.verdict();

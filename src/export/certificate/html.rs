@@ -10,6 +10,7 @@ use super::{
 use crate::export::ExportError;
 use crate::export::atomic::write_atomically;
 use crate::num::RandomOrigin;
+use crate::privacy::meaning::{Language, caveats};
 use crate::privacy::{CountedEvent, EventList, Neighboring};
 
 /// The most events listed; the JSON file has all.
@@ -152,8 +153,9 @@ impl Certificate {
         let _ = writeln!(
             page.0,
             "<footer>{}. Anyone can recompute ε from the events in the JSON file: <code>pointillist verify</code>. \
-             ε in nats. What is true of the population is not protected; rows are taken to be independent.</footer>",
-            escape(&software.join(", "))
+             ε in nats. {}</footer>",
+            escape(&software.join(", ")),
+            escape(&caveats(Language::English).join(" "))
         );
         page.push("</body>\n</html>\n");
         page.0

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ProfilePoint;
+use crate::privacy::meaning::{Language, Meaning};
 
 /// The odds of an attacker who wants to know whether one unit's data was used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,45 +21,14 @@ pub struct Odds {
 
 impl Odds {
     /// The odds under every point of a profile at once.
-    ///
-    /// From one (ε, δ): the advantage is at most (e^ε − 1 + 2δ) / (e^ε + 1) (Kairouz, Oh & Viswanath 2015), and
-    /// TPR ≤ min{1, e^ε·FPR + δ, 1 − e^−ε (1 − δ − FPR)} (Wasserman & Zhou 2010). Each point holds, so the least
-    /// bound does.
     pub fn of(profile: &[ProfilePoint]) -> Self {
-        let least = |bound: &dyn Fn(&ProfilePoint) -> f64| profile.iter().map(bound).fold(1.0, f64::min);
-        let advantage = least(&|point| {
-            // Multiplied by e^−ε, so that no ε is too large.
-            let shrink = (-point.epsilon).exp();
-            (-(-point.epsilon).exp_m1() + 2.0 * point.delta * shrink) / (1.0 + shrink)
-        });
-        let tpr = |fpr: f64| {
-            least(&|point| {
-                let near = point.epsilon.exp() * fpr + point.delta;
-                let far = 1.0 - (-point.epsilon).exp() * (1.0 - point.delta - fpr);
-                near.min(far).clamp(0.0, 1.0)
-            })
-        };
-        let at_1_percent = tpr(0.01);
+        let meaning = Meaning::Profile(profile.iter().map(|point| (point.epsilon, point.delta)).collect());
         Self {
-            sentence: format!(
-                "An attacker who knows the method and all other rows, and who may accuse 1 in 100 of those absent, \
-                 finds at most {} in 100 of those present.",
-                in_a_hundred(at_1_percent)
-            ),
-            advantage,
-            tpr_at_fpr_1_percent: at_1_percent,
-            tpr_at_fpr_0_1_percent: tpr(0.001),
+            sentence: meaning.odds_sentence(Language::English),
+            advantage: meaning.advantage(),
+            tpr_at_fpr_1_percent: meaning.true_positive_rate(0.01),
+            tpr_at_fpr_0_1_percent: meaning.true_positive_rate(0.001),
         }
-    }
-}
-
-/// Rounded up: an upper bound stays one.
-fn in_a_hundred(share: f64) -> String {
-    let tenths = (1000.0 * share - 1e-9).ceil() / 10.0;
-    if tenths.fract() == 0.0 {
-        format!("{tenths:.0}")
-    } else {
-        format!("{tenths:.1}")
     }
 }
 
@@ -80,7 +50,7 @@ mod tests {
         let one = odds(&[(1.0, 0.0)]);
         assert!((one.advantage - 0.462_117_157_260_009_74).abs() < 1e-15);
         assert!((one.tpr_at_fpr_1_percent - 0.027_182_818_284_590_453).abs() < 1e-15);
-        assert!(one.sentence.contains("at most 2.8 in 100"), "{}", one.sentence);
+        assert!(one.sentence.contains("2.8 of 100"), "{}", one.sentence);
         let eight = odds(&[(8.0, 0.0)]);
         assert!((eight.advantage - 0.9993).abs() < 5e-5);
         assert!((eight.tpr_at_fpr_1_percent - 0.9997).abs() < 5e-5);

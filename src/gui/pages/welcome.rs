@@ -6,7 +6,7 @@ use eframe::egui::{
     self, Align, Key, Layout, Sense, Stroke, StrokeKind, TextEdit, Ui, WidgetInfo, accesskit::Role, vec2,
 };
 
-use crate::data::samples::SampleId;
+use crate::data::samples::{self, Sample};
 use crate::engine::command::{Command, DataSource};
 use crate::gui::command::Action;
 use crate::gui::context::{Cx, Intent};
@@ -115,21 +115,22 @@ fn samples(ui: &mut Ui, cx: &mut Cx<'_>) {
         .floor()
         .clamp(1.0, 3.0) as usize;
     let width = (ui.available_width() - gap * (columns as f32 - 1.0)) / columns as f32;
-    for row in SampleId::ALL.chunks(columns) {
+    for row in samples::all().chunks(columns) {
         ui.horizontal_top(|ui| {
-            for &sample in row {
+            for sample in row {
                 if sample_card(ui, cx, sample, width) {
-                    cx.send(Command::Open(DataSource::Sample(sample)));
+                    cx.send(Command::Open(DataSource::Sample(sample.id)));
                 }
             }
         });
     }
 }
 
-fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: SampleId, width: f32) -> bool {
+fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: &Sample, width: f32) -> bool {
     let key = sample_key(sample);
+    let name = cx.texts.get(&key);
     let about_key = format!("{key}-about");
-    let (name, about) = (cx.texts.get(&key), cx.texts.get(&about_key));
+    let about = cx.texts.get(&about_key);
     let inner = ui.allocate_ui_with_layout(vec2(width, 96.0), Layout::top_down(Align::Min), |ui| {
         cx.palette
             .card()
@@ -143,7 +144,11 @@ fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: SampleId, width: f32) -> bool {
             .response
             .rect
     });
-    let response = ui.interact(inner.inner, ui.scope_id().with(("sample", sample.name())), Sense::click());
+    let response = ui.interact(
+        inner.inner,
+        ui.scope_id().with(("sample", sample.id)),
+        Sense::click(),
+    );
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     if response.hovered() || response.has_focus() {
         let line = Stroke::new(1.5, cx.palette.accent);
@@ -156,8 +161,8 @@ fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: SampleId, width: f32) -> bool {
 }
 
 /// The key of a sample's texts: `sample-` and its name, with dashes.
-fn sample_key(sample: SampleId) -> String {
-    format!("sample-{}", sample.name().replace('_', "-"))
+fn sample_key(sample: &Sample) -> String {
+    format!("sample-{}", sample.id.replace('_', "-"))
 }
 
 fn recent(ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -198,7 +203,7 @@ mod tests {
     fn every_sample_has_its_texts_in_both_languages() {
         for language in [Language::English, Language::Chinese] {
             let texts = Texts::new(language);
-            for &sample in &SampleId::ALL {
+            for sample in samples::all() {
                 let key = sample_key(sample);
                 assert!(texts.has(&key) && texts.has(&format!("{key}-about")), "{key}");
             }

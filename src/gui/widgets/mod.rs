@@ -5,8 +5,8 @@ mod number;
 mod slider;
 
 use eframe::egui::{
-    self, Color32, FontId, Response, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetText,
-    accesskit::Role, vec2,
+    self, Color32, FontId, Response, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetText, accesskit::Role,
+    vec2,
 };
 
 pub use gauge::{bar, budget};

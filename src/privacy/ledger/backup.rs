@@ -27,10 +27,11 @@ pub(super) fn write(ledger: &Ledger, folder: &Path) -> Result<u64, LedgerError> 
     };
     fs::create_dir_all(parent).map_err(failed(parent))?;
     // Built under another name, so that a folder of the backup's name is a whole backup.
-    let making = tempfile::Builder::new()
-        .prefix(".ledger-backup.")
-        .tempdir_in(parent)
-        .map_err(failed(parent))?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".ledger-backup.");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let making = builder.tempdir_in(parent).map_err(failed(parent))?;
     let copy = Paths::new(making.path());
     {
         // Database and head belong together only while nobody writes.

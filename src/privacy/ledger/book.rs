@@ -1,7 +1,6 @@
 //! The ledger itself: opening, reserving, settling, totals.
 
 use std::fmt;
-use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,14 +12,12 @@ use super::charge::{self, check_promise};
 use super::entry::{
     Budget, Charge, DatasetId, DatasetSummary, Entry, EntryId, Outcome, Reservation, Settlement,
 };
-use super::files::{Lock, Paths};
+use super::files::{Lock, Paths, make_home};
 use super::head::{Found, Head};
 use super::key::{Key, to_hex};
 use super::opening::{broken, catch_up, open_files, set_aside, verify_open};
 use super::read;
-use super::record::{
-    Draft, Record, RecordKind, ReservationBody, SettlementBody, TotalBody, VersionBody, write,
-};
+use super::record::{Draft, Record, RecordKind, SettlementBody, TotalBody, VersionBody, write};
 use super::state::State;
 use super::verify::{Verification, Walk};
 
@@ -62,12 +59,10 @@ impl Ledger {
     /// missing, or when its chain is not whole. Nothing can be spent then.
     pub fn open(home: &Path) -> Result<Self, LedgerError> {
         let paths = Paths::new(home);
-        fs::create_dir_all(home).map_err(|source| match LedgerError::from_file(home, source) {
-            LedgerError::File { path, source } => LedgerError::Folder { path, source },
-            other => other,
-        })?;
+        make_home(home)?;
         let lock = Lock::open(&paths.lock)?;
         let held = lock.hold(&paths.database)?;
+        paths.sweep();
         let (connection, key) = open_files(&paths)?;
         let found = Head::read(&paths.head, &key)?;
         let failed = |error| LedgerError::from_database(&paths.database, error);
@@ -131,24 +126,21 @@ impl Ledger {
                 Some(index) => charge::against_total(state, index, reservation)?,
                 None => None,
             };
-            Ok(Draft {
-                kind: RecordKind::Reservation,
-                dataset: reservation.dataset.0,
-                job: 0,
-                body: write(&ReservationBody {
-                    dataset_name: reservation.dataset_name.clone(),
-                    kind: reservation.kind.clone(),
-                    epsilon: reservation.epsilon,
-                    delta: reservation.delta,
-                    unit: reservation.unit.clone(),
-                    public: reservation.public,
-                    cost,
-                    description: reservation.description.clone(),
-                    events: reservation.events.clone(),
-                    program: env!("CARGO_PKG_VERSION").into(),
-                })?,
-            })
+            Draft::reservation(reservation, cost)
         })
+    }
+
+    /// Whether the data set's total has room for a job, without charging it: for telling a person beforehand.
+    ///
+    /// # Errors
+    /// As [`Ledger::reserve`].
+    pub fn would_fit(&mut self, reservation: &Reservation) -> Result<(), LedgerError> {
+        check_promise(reservation.epsilon, reservation.delta)?;
+        self.refresh()?;
+        match self.state.account(&reservation.dataset) {
+            Some(index) => charge::against_total(&self.state, index, reservation).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Says what a reserved job really spent; synced when this returns.
@@ -463,6 +455,44 @@ impl Ledger {
             source,
         })?;
         Ok(entry)
+    }
+
+    /// Charges the same job many times in one transaction: for measuring ledgers that took years to fill.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written.
+    #[doc(hidden)]
+    pub fn fill(&mut self, reservation: &Reservation, count: u64) -> Result<(), LedgerError> {
+        let Self {
+            paths,
+            connection,
+            key,
+            lock,
+            state,
+            clock,
+        } = self;
+        let failed = |error| LedgerError::from_database(&paths.database, error);
+        let _held = lock.hold(&paths.database)?;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        for _ in 0..count {
+            let draft = Draft::reservation(reservation, None)?;
+            let record = Record::chain(draft, state.count + 1, clock(), &state.hash, key);
+            record.insert(&transaction).map_err(failed)?;
+            state
+                .apply(&record)
+                .map_err(|reason| LedgerError::Unwritable { reason })?;
+        }
+        let prepared = Head {
+            count: state.count,
+            hash: state.hash,
+        }
+        .prepare(paths, key)?;
+        transaction.commit().map_err(failed)?;
+        prepared
+            .publish()
+            .map_err(|error| LedgerError::from_file(&paths.head, error))
     }
 
     /// Takes in what other processes have added.

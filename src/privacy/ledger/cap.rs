@@ -4,8 +4,7 @@
 //! Adding up a privacy profile (PLD) is not proven as a cap for that. The Rényi filter is: fix one order α
 //! before anything is released, let each job be chosen as one likes, and refuse the job with which the sum of
 //! the jobs' Rényi divergences of order α would pass R. All that was released is then (α, R)-Rényi private
-//! (Feldman & Zrnic 2021, "Individual Privacy Accounting via a Rényi Filter", Theorem 4.5 and Section 4.3),
-//! hence (ε, δ)-private with
+//! (Feldman & Zrnic 2021, "Individual Privacy Accounting via a Rényi Filter"), hence (ε, δ)-private with
 //!
 //! R = ε − ln(1 − 1/α) + ln(δ α) / (α − 1)
 //!

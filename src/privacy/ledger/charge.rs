@@ -10,6 +10,10 @@ use super::record::{Cost, Earlier};
 use super::state::{Account, State, adds_up};
 use crate::privacy::EventList;
 
+/// The share by which a sum may pass the whole, since its last digits are rounded: far below what any ε is
+/// stated to.
+const ROUNDING: f64 = 1e-12;
+
 /// Whether the two numbers can be a promise.
 pub(super) fn check_promise(epsilon: f64, delta: f64) -> Result<(), LedgerError> {
     if epsilon.is_finite() && epsilon >= 0.0 && (0.0..1.0).contains(&delta) {
@@ -47,7 +51,7 @@ pub(super) fn against_total(
     let cost = curve.at(limits.order);
     let (_, reserved) = state.reserved(index);
     let before = (total.spent.0 + reserved.0, total.spent.1 + reserved.1);
-    if limits.share(before.0 + cost.value, before.1 + cost.delta) <= 1.0 {
+    if limits.share(before.0 + cost.value, before.1 + cost.delta) <= 1.0 + ROUNDING {
         return Ok(Some(cost));
     }
     Err(LedgerError::OverTotal {

@@ -53,7 +53,7 @@ pub enum LedgerError {
         known: i64,
     },
     /// The file is damaged or half written; it was renamed, whole as it was.
-    #[error("{} is damaged ({reason}) and was set aside unchanged as {}; put ledger.sqlite, ledger.head and ledger.key of your newest backup in its place (nothing is spent until then)", .path.display(), .aside.display())]
+    #[error("{} is damaged ({reason}) and was set aside unchanged as {}; copy ledger.sqlite, ledger.head and ledger.key of your newest backup into the folder (nothing is spent until then)", .path.display(), .aside.display())]
     SetAside {
         /// Where the ledger was.
         path: PathBuf,
@@ -63,7 +63,7 @@ pub enum LedgerError {
         reason: String,
     },
     /// The ledger's file has gone although there was one.
-    #[error("{} is missing although this installation kept a ledger{}; put a backup in its place (to start over and forget all that was spent, move every ledger.* file out of the folder)", .path.display(), aside_hint(.aside.as_deref()))]
+    #[error("{} is missing although this installation kept a ledger{}; copy the ledger.* files of your newest backup into the folder (to start over and forget all that was spent, move every ledger.* file out of it)", .path.display(), aside_hint(.aside.as_deref()))]
     Missing {
         /// Where it should be.
         path: PathBuf,
@@ -85,7 +85,7 @@ pub enum LedgerError {
         reason: String,
     },
     /// The chain of entries is not whole.
-    #[error("{} is not whole: {}; put a backup in its place (nothing is spent until then)", .path.display(), list(.findings))]
+    #[error("{} is not whole: {}; move every ledger.* file out of the folder and copy those of your newest backup into it (nothing is spent until then)", .path.display(), list(.findings))]
     Broken {
         /// The ledger.
         path: PathBuf,
@@ -267,6 +267,7 @@ impl LedgerError {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path: path.into() },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path: path.into() },
             Some(ErrorCode::DiskFull) => Self::NoSpace { path: path.into() },
+            _ if is_shared_memory_full(&source) => Self::NoSpace { path: path.into() },
             _ => Self::Database {
                 path: path.into(),
                 source,
@@ -289,6 +290,13 @@ impl LedgerError {
             },
         }
     }
+}
+
+/// Whether SQLite found no space for the index of its write-ahead log.
+fn is_shared_memory_full(error: &rusqlite::Error) -> bool {
+    error
+        .sqlite_error()
+        .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 /// Whether SQLite says that the file is no database, or a damaged one.

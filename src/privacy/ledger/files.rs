@@ -25,6 +25,12 @@ pub(super) struct Paths {
     pub lock: PathBuf,
 }
 
+/// What the name of a head begins with until it is whole.
+pub(super) const HEAD_IN_MAKING: &str = ".ledger.head.";
+
+/// What the name of a key begins with until it is whole.
+pub(super) const KEY_IN_MAKING: &str = ".ledger.key.";
+
 /// What a set-aside database's name begins with.
 const ASIDE: &str = "ledger.sqlite.damaged-";
 
@@ -58,6 +64,19 @@ impl Paths {
         found.pop()
     }
 
+    /// Removes what a process that died left half written under another name. The caller holds the lock, so
+    /// nobody is writing them.
+    pub(super) fn sweep(&self) {
+        for entry in fs::read_dir(&self.home).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(HEAD_IN_MAKING) || name.starts_with(KEY_IN_MAKING) {
+                // One that stays does no harm, and the next start tries again.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     /// Renames a damaged database, with what SQLite keeps beside it, to a name that nothing else has.
     pub(super) fn set_aside(&self) -> Result<PathBuf, LedgerError> {
         let stamp = chrono::Utc::now().format("%Y%m%dT%H%M%SZ");
@@ -84,6 +103,20 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
+}
+
+/// Makes the home folder, for its owner only, when it is not there.
+pub(super) fn make_home(home: &Path) -> Result<(), LedgerError> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(home)
+        .map_err(|source| match LedgerError::from_file(home, source) {
+            LedgerError::File { path, source } => LedgerError::Folder { path, source },
+            other => other,
+        })
 }
 
 /// Makes a rename in `folder` survive a power cut, where the platform has a way to.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
 use super::LedgerError;
-use super::files::{Paths, sync_folder};
+use super::files::{HEAD_IN_MAKING, Paths, sync_folder};
 use super::key::{Hash, Key, from_hex, to_hex};
 
 /// The most entries that one transaction adds.
@@ -91,7 +91,7 @@ impl Head {
         let mut text = serde_json::to_vec(&written).map_err(|error| failed(error.into()))?;
         text.push(b'\n');
         let mut file = tempfile::Builder::new()
-            .prefix(".ledger.head.")
+            .prefix(HEAD_IN_MAKING)
             .tempfile_in(&paths.home)
             .map_err(failed)?;
         file.write_all(&text).map_err(failed)?;

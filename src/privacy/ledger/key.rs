@@ -12,7 +12,7 @@ use rand::rngs::SysRng;
 
 use super::LedgerError;
 use super::entry::DatasetId;
-use super::files::sync_folder;
+use super::files::{KEY_IN_MAKING, sync_folder};
 
 /// Bytes of the key and of every hash made with it.
 pub(super) const HASH_BYTES: usize = 32;
@@ -71,7 +71,7 @@ impl Key {
         let folder: PathBuf = path.parent().unwrap_or(Path::new(".")).into();
         // Temporary files are private to their owner from the start.
         let mut file = tempfile::Builder::new()
-            .prefix(".ledger.key.")
+            .prefix(KEY_IN_MAKING)
             .tempfile_in(&folder)
             .map_err(failed)?;
         writeln!(file, "{}", to_hex(&secret)).map_err(failed)?;

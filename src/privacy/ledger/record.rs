@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::LedgerError;
-use super::entry::{Charge, Outcome, PrivacyUnit};
+use super::entry::{Charge, Outcome, PrivacyUnit, Reservation};
 use super::key::{HASH_BYTES, Hash, Key};
 use crate::privacy::{EventList, Neighboring};
 
@@ -43,6 +43,29 @@ pub(super) struct Draft {
     /// The reservation that a settlement belongs to; 0 for the others.
     pub job: u64,
     pub body: String,
+}
+
+impl Draft {
+    /// The row that charges a job.
+    pub(super) fn reservation(job: &Reservation, cost: Option<Cost>) -> Result<Self, LedgerError> {
+        Ok(Self {
+            kind: RecordKind::Reservation,
+            dataset: job.dataset.0,
+            job: 0,
+            body: write(&ReservationBody {
+                dataset_name: job.dataset_name.clone(),
+                kind: job.kind.clone(),
+                epsilon: job.epsilon,
+                delta: job.delta,
+                unit: job.unit.clone(),
+                public: job.public,
+                cost,
+                description: job.description.clone(),
+                events: job.events.clone(),
+                program: env!("CARGO_PKG_VERSION").into(),
+            })?,
+        })
+    }
 }
 
 /// A row of the database.

@@ -1,6 +1,6 @@
 //! What the entries add up to: one account per data set, kept in memory and brought up to date entry by entry.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::de::IgnoredAny;
 
@@ -92,7 +92,8 @@ pub(super) struct State {
     pub last_ms: i64,
     pub accounts: Vec<Account>,
     by_version: HashMap<Hash, usize>,
-    pub open: HashMap<u64, OpenJob>,
+    /// In the order of the ledger, so that sums come out alike at every reading.
+    pub open: BTreeMap<u64, OpenJob>,
 }
 
 impl State {
@@ -103,7 +104,7 @@ impl State {
             last_ms: i64::MIN,
             accounts: Vec::new(),
             by_version: HashMap::new(),
-            open: HashMap::new(),
+            open: BTreeMap::new(),
         }
     }
 

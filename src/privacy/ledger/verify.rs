@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 
 use super::head::{Found, Head, MOST_IN_FLIGHT};
@@ -171,8 +171,21 @@ impl Walk {
             connection.prepare_cached(&format!("SELECT {COLUMNS} FROM entries ORDER BY sequence"))?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let record = Record::from_row(row)?;
             walk.entries += 1;
+            let record = match Record::from_row(row) {
+                Ok(record) => record,
+                Err(error) if error.sqlite_error_code().is_some() => return Err(error),
+                Err(error) => {
+                    // A value of a type that this program never writes there.
+                    broken = true;
+                    walk.find(Finding::Meaningless {
+                        entry: expected,
+                        reason: error.to_string(),
+                    });
+                    expected += 1;
+                    continue;
+                }
+            };
             let before = walk.findings.len();
             walk.check(&record, &mut expected, &previous, key);
             broken |= walk.findings.len() > before;
@@ -240,7 +253,12 @@ impl Walk {
         }
         let mut one = connection.prepare(&format!("SELECT {COLUMNS} FROM entries WHERE sequence = ?1"))?;
         for entry in changed {
-            let mut record = one.query_row([entry.cast_signed()], Record::from_row)?;
+            let Some(mut record) = one
+                .query_row([entry.cast_signed()], Record::from_row)
+                .optional()?
+            else {
+                continue;
+            };
             let stored = record.stored_hash();
             let moved = (1..=self.entries.min(MOST_PLACES)).any(|place| {
                 record.sequence = place;

@@ -6,7 +6,7 @@
 //! upwards: mass outside the window above is added by its Chernoff bound (below the window it can only come
 //! back as too much), rounding by a bound on each coefficient, cut tails as an infinite loss.
 
-use super::pair::{Discrete, Grid, Pair, Segment, discretise, extent};
+use super::pair::{Discrete, Grid, Pair, Point, discretise, extent};
 use crate::num::fft::{self, Complex64};
 
 /// Largest transform: 2²⁰ points are 16 MB a buffer.
@@ -55,14 +55,12 @@ pub struct Guess {
     pub ln_delta: f64,
 }
 
-/// Excess in ε that is aimed at: two ten-thousandths, relative down to ε = 0.05.
-fn aim(epsilon: f64) -> f64 {
-    2e-4 * epsilon.max(0.05)
-}
+/// Excess in ε that is aimed at, relative down to ε = 0.05.
+const AIM: f64 = 3e-4;
 
-/// One direction of the composition: the segments of each pair and how often.
+/// One direction of the composition: the points of each pair and how often.
 struct Side<'a> {
-    parts: Vec<(&'a [Segment], u64)>,
+    parts: Vec<(&'a [Point], u64)>,
 }
 
 /// Cumulant generating function of a side at a tilt: ln E[e^(θL)], its first two derivatives.
@@ -74,17 +72,15 @@ struct Cumulants {
 }
 
 impl Cumulants {
-    fn of(segments: &[Segment], step: f64, tilt: f64) -> Self {
-        let top = highest(segments);
+    fn of(points: &[Point], step: f64, tilt: f64) -> Self {
+        let top = highest(points);
         let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
-        for segment in segments {
-            for (k, &mass) in segment.mass.iter().enumerate() {
-                let below = (segment.start + k as i64 - top) as f64 * step;
-                let weight = mass * (tilt * below).exp();
-                sum += weight;
-                first += weight * below;
-                second += weight * below * below;
-            }
+        for point in points {
+            let below = (point.index - top) as f64 * step;
+            let weight = point.mass * (tilt * below).exp();
+            sum += weight;
+            first += weight * below;
+            second += weight * below * below;
         }
         let mean = first / sum;
         let top = top as f64 * step;
@@ -96,23 +92,36 @@ impl Cumulants {
     }
 }
 
-fn highest(segments: &[Segment]) -> i64 {
-    segments
-        .iter()
-        .map(|s| s.start + s.mass.len() as i64 - 1)
-        .max()
-        .unwrap_or(0)
+fn highest(points: &[Point]) -> i64 {
+    points.last().map_or(0, |point| point.index)
 }
 
-fn lowest(segments: &[Segment]) -> i64 {
-    segments.iter().map(|s| s.start).min().unwrap_or(0)
+fn lowest(points: &[Point]) -> i64 {
+    points.first().map_or(0, |point| point.index)
 }
 
 impl Side<'_> {
+    /// What the chords add to ε: splitting a mass adds variance and keeps E[1] and E[e^(−L)], so with variance v on
+    /// average ln E[e^(θL)] grows by about θ(θ+1)v/2 an event, and ε at the saddle point θ by (1+θ)v/2 (where ln δ falls
+    /// more steeply than by θ, as below an atom, by as much more; see [`on_grid`]). A mass split over
+    /// a width w has v at most w²/4 and moves by at most w.
+    fn excess(&self, step: f64, tilt: f64) -> f64 {
+        let each = self.parts.iter().map(|&(points, count)| {
+            let one = Cumulants::of(points, step, tilt);
+            let added = points.iter().filter(|point| point.spread > 0.0).map(|point| {
+                let variance = point.spread / point.mass;
+                let weight = point.mass * (tilt * point.index as f64 * step - one.value).exp();
+                weight * (0.5 * (1.0 + tilt) * variance).min((6.0 * variance).sqrt())
+            });
+            count as f64 * added.sum::<f64>()
+        });
+        each.sum()
+    }
+
     fn cumulants(&self, step: f64, tilt: f64) -> Cumulants {
         let mut total = Cumulants::default();
-        for &(segments, count) in &self.parts {
-            let one = Cumulants::of(segments, step, tilt);
+        for &(points, count) in &self.parts {
+            let one = Cumulants::of(points, step, tilt);
             let count = count as f64;
             total.value += count * one.value;
             total.mean += count * one.mean;
@@ -145,6 +154,10 @@ impl Side<'_> {
                 Question::Delta { epsilon } => (epsilon - found.mean, found.variance, deviation),
             };
             if missing.abs() <= enough || (tilt == 0.0 && missing < 0.0) || tilt * step > 50.0 {
+                break;
+            }
+            if missing > 0.0 && found.variance < 1e-3 * step * step {
+                // All that counts lies on one dot already: the top of what is bounded.
                 break;
             }
             if missing > 0.0 {
@@ -180,10 +193,10 @@ impl Side<'_> {
     fn window(&self, step: f64, tilt: f64, at: Cumulants, ln_delta: f64) -> Window {
         // Where the tilt is not centred, what lies above must be small beside δ itself, in tilted units.
         let outside = OUTSIDE.max(12.0 - (ln_delta - (at.value - tilt * at.mean)));
-        let support = |edge: fn(&[Segment]) -> i64| -> f64 {
+        let support = |edge: fn(&[Point]) -> i64| -> f64 {
             self.parts
                 .iter()
-                .map(|&(segments, count)| count as f64 * edge(segments) as f64)
+                .map(|&(points, count)| count as f64 * edge(points) as f64)
                 .sum()
         };
         let (bottom, top) = (support(lowest), support(highest));
@@ -239,6 +252,8 @@ struct Composed {
     above: f64,
     /// Probability of an infinite loss.
     infinite: f64,
+    /// What the grid may have added to ε.
+    excess: f64,
 }
 
 impl Composed {
@@ -263,14 +278,15 @@ impl Composed {
         self.at.value - self.tilt * self.center
     }
 
-    fn epsilon(&self, ln_delta: f64) -> f64 {
+    /// The least ε at ln δ, and how steeply ln δ falls there.
+    fn epsilon(&self, ln_delta: f64) -> (f64, f64) {
         let rest = ln_delta.exp() - self.infinite;
         if rest <= 0.0 {
-            return f64::INFINITY;
+            return (f64::INFINITY, 0.0);
         }
         let target = (rest.ln() - self.ln_scale()).exp();
         if !target.is_finite() {
-            return f64::INFINITY;
+            return (f64::INFINITY, 0.0);
         }
         // The topmost point at which δ passes the target; the answer lies above it, at or below the point before.
         let (mut loss_above, mut g_above, mut d_above) = (f64::INFINITY, 0.0, 0.0);
@@ -284,15 +300,19 @@ impl Composed {
         });
         if found.is_none() || loss_above == f64::INFINITY {
             // Nothing is known below the window; and where already its top is too much, nothing at all.
-            return (self.center + loss_above).max(0.0);
+            return ((self.center + loss_above).max(0.0), 0.0);
         }
         // D(l − u) = D(l) + (1 − e^(−u)) G(l) down to the next point.
         let ratio = (target - d_above) / g_above;
         let down = if ratio < 1.0 { -(-ratio).ln_1p() } else { self.step };
-        (self.center + loss_above - down.min(self.step)).max(0.0)
+        let down = down.min(self.step);
+        // −D′/D with D′ = −e^(−u) G.
+        let steepness = g_above * (-down).exp() / target;
+        ((self.center + loss_above - down).max(0.0), steepness)
     }
 
-    fn delta(&self, epsilon: f64) -> f64 {
+    /// δ at ε, and how steeply ln δ falls there.
+    fn delta(&self, epsilon: f64) -> (f64, f64) {
         let relative = epsilon - self.center;
         let (mut loss_above, mut d_above, mut g_above) = (relative, self.above, 0.0);
         let found = self.walk(|loss, d, g| {
@@ -304,26 +324,41 @@ impl Composed {
         });
         if found.is_none() && self.tilt > 0.0 && loss_above > relative + self.step {
             // Below the window: what lies between is not known (without a tilt it came back above, as too much).
-            return 1.0;
+            return (1.0, 0.0);
         }
         let d = d_above - (relative - loss_above).exp_m1() * g_above;
-        ((d.ln() + self.ln_scale()).exp() + self.infinite).min(1.0)
+        let steepness = if d > 0.0 {
+            g_above * (relative - loss_above).exp() / d
+        } else {
+            0.0
+        };
+        (
+            ((d.ln() + self.ln_scale()).exp() + self.infinite).min(1.0),
+            steepness,
+        )
     }
 }
 
 /// The answer for all pairs together: the larger of both directions.
 pub fn answer(pairs: &Counted, question: Question, guess: Guess) -> Answer {
-    let count: f64 = pairs.iter().map(|&(_, count)| count as f64).sum();
+    answer_within(pairs, question, guess, AIM)
+}
+
+/// As [`answer`], with the relative excess that is aimed at.
+pub fn answer_within(pairs: &Counted, question: Question, guess: Guess, relative: f64) -> Answer {
+    let aim = |epsilon: f64| relative * epsilon.max(0.05);
     let mut guess = guess;
     let mut best: Option<Answer> = None;
+    let mut finer = 1.0;
     for _ in 0..4 {
-        let grid = choose_grid(pairs, count, guess);
-        let (value, tilt, step) = on_grid(pairs, grid, question, guess);
+        let Some(mut layout) = Layout::choose(pairs, guess, finer * aim(guess.epsilon)) else {
+            break;
+        };
+        let (value, tilt, excess) = on_grid(pairs, &mut layout, question, guess);
         let epsilon = match question {
             Question::Epsilon { .. } => value,
             Question::Delta { epsilon } => epsilon,
         };
-        let excess = excess(count, step, tilt);
         if best.is_none_or(|before| value < before.value) {
             best = Some(Answer { value, excess });
         }
@@ -332,12 +367,12 @@ pub fn answer(pairs: &Counted, question: Question, guess: Guess) -> Answer {
             Question::Delta { .. } => value.ln(),
             Question::Epsilon { ln_delta } => ln_delta,
         };
-        let limited = step > grid.step || step <= finest_step(pairs, grid);
-        let coarse = epsilon.is_finite() && excess > 1.5 * aim(epsilon) && !limited;
+        let coarse = epsilon.is_finite() && excess > 2.0 * aim(epsilon) && !layout.limited;
         let cut = lower_delta.is_finite() && lower_delta < guess.ln_delta - 5.0;
         if !(coarse || cut) || !value.is_finite() {
             break;
         }
+        finer *= (aim(epsilon) / excess).clamp(0.01, 1.0);
         guess = Guess {
             tilt,
             epsilon: epsilon.min(guess.epsilon),
@@ -345,56 +380,146 @@ pub fn answer(pairs: &Counted, question: Question, guess: Guess) -> Answer {
         };
     }
     best.unwrap_or(Answer {
-        value: f64::INFINITY,
+        value: nothing(question),
         excess: f64::INFINITY,
     })
 }
 
-/// What the chords add: a mass at distance u inside a cell of width h becomes two with variance u(h − u), h²/6 on
-/// average, with E[1] and E[e^(−L)] kept. So ln E[e^(θL)] grows by about θ(θ+1)h²/12 an event, and ε at the
-/// saddle point θ by (1+θ)h²/12. Above h ≈ 1 a mass moves by at most h.
-fn excess(count: f64, step: f64, tilt: f64) -> f64 {
-    count * (step * step * (1.0 + tilt) / 12.0).min(step)
+/// The grid of a composition: one step for all, and how far apart each pair's own dots lie.
+#[derive(Clone, Debug)]
+struct Layout {
+    step: f64,
+    multiples: Vec<i64>,
+    tilt: f64,
+    tail: f64,
+    /// Whether the step had to be coarser than wished.
+    limited: bool,
 }
 
-fn choose_grid(pairs: &Counted, count: f64, guess: Guess) -> Grid {
-    let aim = aim(guess.epsilon);
-    let step = (12.0 * aim / (count * (1.0 + guess.tilt)))
-        .sqrt()
-        .min(0.25 / (1.0 + guess.tilt))
-        .max(aim / count);
-    let tail = (guess.ln_delta - 14.0 - count.ln()).exp().clamp(1e-300, 1e-4);
-    let mut grid = Grid { step, tail };
-    let floor = finest_step(pairs, grid);
-    grid.step = grid.step.max(floor);
-    grid
-}
+impl Layout {
+    /// A pair composed c times with dots w apart adds c w² (1+θ)/12 to ε ([`Side::excess`]). What is aimed at is
+    /// shared out by √c, so that a pair composed once does with few dots.
+    ///
+    /// `None` where a pair's losses are beyond any grid.
+    fn choose(pairs: &Counted, guess: Guess, aim: f64) -> Option<Self> {
+        let roots: f64 = pairs.iter().map(|&(_, count)| (count as f64).sqrt()).sum();
+        let count: f64 = pairs.iter().map(|&(_, count)| count as f64).sum();
+        let steep = 1.0 + guess.tilt;
+        let apart: Vec<f64> = pairs
+            .iter()
+            .map(|&(_, count)| {
+                let share = aim / ((count as f64).sqrt() * roots);
+                (12.0 * share / steep).sqrt().min(0.25 / steep).max(share)
+            })
+            .collect();
+        let step = apart.iter().copied().fold(f64::INFINITY, f64::min);
+        let multiples = apart
+            .iter()
+            .map(|width| (width / step).clamp(1.0, 1e9) as i64)
+            .collect();
+        let tail = (guess.ln_delta - 14.0 - count.ln()).exp().clamp(1e-300, 1e-4);
+        if !(step > 0.0 && step.is_finite()) {
+            return None;
+        }
+        let mut layout = Self {
+            step,
+            multiples,
+            tilt: guess.tilt,
+            tail,
+            limited: false,
+        };
+        let points: f64 = (0..pairs.len())
+            .map(|i| extent(pairs[i].0, layout.grid(i)) / layout.multiples[i] as f64)
+            .sum();
+        if !points.is_finite() {
+            return None;
+        }
+        if points > MOST_CELLS {
+            layout.step *= points / MOST_CELLS;
+            layout.limited = true;
+        }
+        layout.step.is_finite().then_some(layout)
+    }
 
-/// The least step at which all pairs fit into [`MOST_CELLS`] grid points.
-fn finest_step(pairs: &Counted, grid: Grid) -> f64 {
-    let cells: f64 = pairs.iter().map(|&(pair, _)| extent(pair, grid)).sum();
-    if cells <= MOST_CELLS {
-        0.0
-    } else {
-        grid.step * cells / MOST_CELLS
+    fn grid(&self, pair: usize) -> Grid {
+        Grid {
+            step: self.step,
+            multiple: self.multiples[pair],
+            tilt: self.tilt,
+            tail: self.tail,
+        }
     }
 }
 
-/// The answer on one grid, the tilt of the direction that gave it, and the step (larger where it had to be).
-fn on_grid(pairs: &Counted, mut grid: Grid, question: Question, guess: Guess) -> (f64, f64, f64) {
-    let Guess {
-        tilt: guess,
-        ln_delta,
-        ..
-    } = guess;
+/// The answer on one grid, with the tilt and the excess of the direction that gave it.
+fn on_grid(pairs: &Counted, layout: &mut Layout, question: Question, guess: Guess) -> (f64, f64, f64) {
+    directions(pairs, layout, Some(question), guess)
+        .into_iter()
+        .map(|composed| {
+            let (value, steepness) = match question {
+                Question::Epsilon { ln_delta } => composed.epsilon(ln_delta),
+                Question::Delta { epsilon } => composed.delta(epsilon),
+            };
+            // Whatever is not a number is no promise.
+            let value = if value.is_nan() { nothing(question) } else { value };
+            (
+                value,
+                composed.tilt,
+                composed.excess * (1.0 + steepness.max(composed.tilt)) / (1.0 + composed.tilt),
+            )
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .unwrap_or((nothing(question), guess.tilt, f64::INFINITY))
+}
+
+/// δ at each ε from one composition without a tilt: the larger direction, exact to about 1e-12 absolute.
+pub fn curve(pairs: &Counted, epsilons: &[f64], guess: Guess) -> Vec<f64> {
+    let Some(mut layout) = Layout::choose(pairs, guess, AIM * guess.epsilon.max(0.05)) else {
+        return vec![1.0; epsilons.len()];
+    };
+    // Small losses matter here as much as the tail.
+    layout.tilt = 0.0;
+    let composed = directions(pairs, &mut layout, None, guess);
+    let at = |epsilon: f64| {
+        composed
+            .iter()
+            .map(|one| one.delta(epsilon).0)
+            .fold(0.0, f64::max)
+    };
+    let answers = epsilons
+        .iter()
+        .map(|&epsilon| if composed.is_empty() { 1.0 } else { at(epsilon) });
+    answers
+        .map(|delta| {
+            if delta.is_nan() {
+                1.0
+            } else {
+                delta.clamp(0.0, 1.0)
+            }
+        })
+        .collect()
+}
+
+/// Both directions composed (one where they are equal; none where no grid fits). Without a question there is no tilt.
+fn directions(
+    pairs: &Counted,
+    layout: &mut Layout,
+    question: Option<Question>,
+    guess: Guess,
+) -> Vec<Composed> {
     loop {
-        let discrete: Vec<Discrete> = pairs.iter().map(|&(pair, _)| discretise(pair, grid)).collect();
+        let discrete: Vec<Discrete> = pairs
+            .iter()
+            .enumerate()
+            .map(|(i, &(pair, _))| discretise(pair, layout.grid(i)))
+            .collect();
+        let step = layout.step;
         let side = |reversed: bool| Side {
             parts: discrete
                 .iter()
                 .zip(pairs)
                 .map(|(one, &(_, count))| match &one.reversed {
-                    Some(segments) if reversed => (&segments[..], count),
+                    Some(points) if reversed => (&points[..], count),
                     _ => (&one.losses[..], count),
                 })
                 .collect(),
@@ -403,24 +528,17 @@ fn on_grid(pairs: &Counted, mut grid: Grid, question: Question, guess: Guess) ->
         if pairs.iter().any(|(pair, _)| !pair.is_symmetric()) {
             sides.push(side(true));
         }
-        // Cut tails: under the reversed pair of an asymmetric one nothing is cut above.
-        let infinite = |reversed: bool| -> f64 {
-            let ln_finite: f64 = discrete
-                .iter()
-                .zip(pairs)
-                .filter(|(one, _)| !(reversed && one.reversed.is_some()))
-                .map(|(one, &(_, count))| count as f64 * (-one.infinite).ln_1p())
-                .sum();
-            -ln_finite.exp_m1()
-        };
         let tilted: Vec<(f64, Cumulants)> = sides
             .iter()
-            .map(|side| side.tilt(question, grid.step, guess))
+            .map(|side| match question {
+                Some(question) => side.tilt(question, step, guess.tilt),
+                None => (0.0, side.cumulants(step, 0.0)),
+            })
             .collect();
         let windows: Vec<Window> = sides
             .iter()
             .zip(&tilted)
-            .map(|(side, &(tilt, at))| side.window(grid.step, tilt, at, ln_delta))
+            .map(|(side, &(tilt, at))| side.window(step, tilt, at, guess.ln_delta))
             .collect();
         let width = windows
             .iter()
@@ -428,29 +546,38 @@ fn on_grid(pairs: &Counted, mut grid: Grid, question: Question, guess: Guess) ->
             .fold(0.0, f64::max);
         if width.is_nan() || width + 2.0 > MOST_POINTS as f64 {
             let wider = (width / MOST_POINTS as f64).max(1.0) * 1.01;
-            if !wider.is_finite() || !(grid.step * wider).is_finite() {
-                return (nothing(question), guess, grid.step);
+            if !(step * wider).is_finite() {
+                return Vec::new();
             }
-            grid.step *= wider;
+            layout.step *= wider;
+            layout.limited = true;
             continue;
         }
-        let composed = compose(&sides, &tilted, &windows, grid.step, width as usize + 2);
-        return composed
-            .into_iter()
-            .enumerate()
-            .map(|(i, mut composed)| {
-                composed.infinite = infinite(i == 1);
-                let value = match question {
-                    Question::Epsilon { ln_delta } => composed.epsilon(ln_delta),
-                    Question::Delta { epsilon } => composed.delta(epsilon),
-                };
-                // Whatever is not a number is no promise.
-                let value = if value.is_nan() { nothing(question) } else { value };
-                (value, composed.tilt, grid.step)
-            })
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .unwrap_or((nothing(question), guess, grid.step));
+        let mut composed = compose(&sides, &tilted, &windows, step, width as usize + 2);
+        for (i, one) in composed.iter_mut().enumerate() {
+            one.infinite = cut_off(&discrete, pairs, i == 1);
+            one.excess = sides[i].excess(step, one.tilt);
+        }
+        let is_number = |one: &Composed| {
+            one.noise.is_finite() && one.at.value.is_finite() && one.mass.iter().all(|mass| mass.is_finite())
+        };
+        return if composed.iter().all(is_number) {
+            composed
+        } else {
+            Vec::new()
+        };
     }
+}
+
+/// Probability that some cut tail was met. Under the reversed pair of an asymmetric one nothing is cut above.
+fn cut_off(discrete: &[Discrete], pairs: &Counted, reversed: bool) -> f64 {
+    let ln_finite: f64 = discrete
+        .iter()
+        .zip(pairs)
+        .filter(|(one, _)| !(reversed && one.reversed.is_some()))
+        .map(|(one, &(_, count))| count as f64 * (-one.infinite).ln_1p())
+        .sum();
+    -ln_finite.exp_m1()
 }
 
 /// The answer that promises nothing.
@@ -461,7 +588,7 @@ fn nothing(question: Question) -> f64 {
     }
 }
 
-/// Composes one or two directions in the real and imaginary part of the same transforms.
+/// Composes one or two directions.
 fn compose(
     sides: &[Side],
     tilted: &[(f64, Cumulants)],
@@ -471,32 +598,11 @@ fn compose(
 ) -> Vec<Composed> {
     let length = fft::quick_length(least);
     let half = length / 2;
-    let mut spectra = vec![vec![Complex64::new(1.0, 0.0); half + 1]; sides.len()];
-    let mut offsets = vec![0i128; sides.len()];
-    let mut total = 0.0;
-    let mut buffer = vec![Complex64::default(); length];
-    for part in 0..sides[0].parts.len() {
-        buffer.fill(Complex64::default());
-        let count = sides[0].parts[part].1;
-        total += count as f64;
-        for (s, side) in sides.iter().enumerate() {
-            let center = place(&mut buffer, side.parts[part].0, step, tilted[s].0, s == 1);
-            offsets[s] += i128::from(center) * i128::from(count);
-        }
-        fft::forward(&mut buffer);
-        for k in 0..=half {
-            let (here, mirror) = (buffer[k], buffer[(length - k) % length].conj());
-            let real = (here + mirror) * 0.5;
-            spectra[0][k] *= power(real, count);
-            if sides.len() == 2 {
-                // (Z_k − Z*_{N−k}) / 2i
-                let difference = (here - mirror) * 0.5;
-                spectra[1][k] *= power(Complex64::new(difference.im, -difference.re), count);
-            }
-        }
-    }
-    // Each factor carries a relative error of a few units for the transform and as many for its power.
-    let relative = UNIT * (16.0 * total + 8.0 * sides[0].parts.len() as f64 + 4.0 * (length as f64).log2());
+    let Spectra {
+        values: spectra,
+        offsets,
+        relative,
+    } = spectra(sides, tilted, step, length);
     let noise: Vec<f64> = spectra
         .iter()
         .map(|spectrum| {
@@ -504,13 +610,14 @@ fn compose(
             (2.0 * sum * relative + UNIT * 8.0) / length as f64
         })
         .collect();
+    // One direction comes back in the real part, the other in the imaginary.
+    let mut buffer = vec![Complex64::default(); length];
     for k in 0..=half {
         let real = spectra[0][k];
         let imaginary = spectra
             .get(1)
             .map_or(Complex64::default(), |spectrum| spectrum[k]);
-        let turned = Complex64::new(-imaginary.im, imaginary.re);
-        buffer[k] = real + turned;
+        buffer[k] = real + Complex64::new(-imaginary.im, imaginary.re);
         if k > 0 && k < length - k {
             buffer[length - k] = real.conj() + Complex64::new(imaginary.im, imaginary.re);
         }
@@ -520,11 +627,12 @@ fn compose(
         .map(|s| {
             let base = windows[s].low as i128;
             let points = ((windows[s].high - windows[s].low) as usize + 1).min(length);
-            let mass: Vec<f64> = (0..points)
-                .map(|j| {
-                    let at = (base + j as i128 - offsets[s]).rem_euclid(length as i128) as usize;
-                    (if s == 0 { buffer[at].re } else { buffer[at].im }) / length as f64
-                })
+            let start = (base - offsets[s]).rem_euclid(length as i128) as usize;
+            let mass: Vec<f64> = buffer[start..]
+                .iter()
+                .chain(&buffer[..start])
+                .take(points)
+                .map(|value| (if s == 0 { value.re } else { value.im }) / length as f64)
                 .collect();
             let (tilt, at) = tilted[s];
             // Losses relative to a grid point near the centre, so that no digits are lost in the exponent.
@@ -542,33 +650,173 @@ fn compose(
                 noise: noise[s],
                 above,
                 infinite: 0.0,
+                excess: 0.0,
             }
         })
         .collect()
 }
 
-/// Adds one pair's tilted masses, divided by their sum, around index 0 of the circle; returns the grid point there.
-fn place(buffer: &mut [Complex64], segments: &[Segment], step: f64, tilt: f64, imaginary: bool) -> i64 {
-    let length = buffer.len() as i64;
-    let one = Cumulants::of(segments, step, tilt);
-    let center = (one.mean / step).round() as i64;
-    for segment in segments {
-        let mut at = (segment.start - center).rem_euclid(length) as usize;
-        for (k, &mass) in segment.mass.iter().enumerate() {
-            let loss = (segment.start + k as i64) as f64 * step;
-            let weight = mass * (tilt * loss - one.value).exp();
-            if imaginary {
-                buffer[at].im += weight
-            } else {
-                buffer[at].re += weight
+/// The composition's transform up to half the length, for each direction.
+struct Spectra {
+    values: Vec<Vec<Complex64>>,
+    /// The grid point at index 0 of the circle.
+    offsets: Vec<i128>,
+    /// Bound on the relative error of each value.
+    relative: f64,
+}
+
+/// |value|² below which a coefficient is dropped: 1e-30 is far below one unit of rounding.
+const UNNOTICED: f64 = 1e-60;
+
+/// Multiplies the pairs' transforms, each to the power of its count.
+///
+/// No factor is larger than 1 in size, so once the product of some pairs has vanished above a frequency, the rest
+/// need no transform there. The widest pairs go first by FFT; the others are summed at the few frequencies left.
+fn spectra(sides: &[Side], tilted: &[(f64, Cumulants)], step: f64, length: usize) -> Spectra {
+    let half = length / 2;
+    let parts = sides[0].parts.len();
+    let mut result = Spectra {
+        values: vec![vec![Complex64::new(1.0, 0.0); half + 1]; sides.len()],
+        offsets: vec![0; sides.len()],
+        relative: 0.0,
+    };
+    let placed: Vec<Vec<Placed>> = sides
+        .iter()
+        .zip(tilted)
+        .map(|(side, &(tilt, _))| {
+            side.parts
+                .iter()
+                .map(|&(points, _)| Placed::new(points, step, tilt))
+                .collect()
+        })
+        .collect();
+    let mut order: Vec<usize> = (0..parts).collect();
+    let width = |part: usize| placed[0][part].variance * sides[0].parts[part].1 as f64;
+    order.sort_by(|&a, &b| width(b).total_cmp(&width(a)));
+    let mut top = half;
+    let mut total = 0.0;
+    let mut buffer: Vec<Complex64> = Vec::new();
+    for part in order {
+        let count = sides[0].parts[part].1;
+        total += count as f64;
+        let points: usize = placed.iter().map(|side| side[part].weights.len()).sum();
+        // A point and frequency of the sum against the butterflies of the transform, by their measured times.
+        let by_sum = points * (top + 40) < length * (length.ilog2() as usize) / 2;
+        if !by_sum {
+            buffer.clear();
+            buffer.resize(length, Complex64::default());
+            for (s, side) in placed.iter().enumerate() {
+                side[part].put(&mut buffer, s == 1);
             }
-            at += 1;
-            if at == buffer.len() {
-                at = 0;
+            fft::forward(&mut buffer);
+        }
+        for (s, side) in placed.iter().enumerate() {
+            result.offsets[s] += i128::from(side[part].center) * i128::from(count);
+            let values = &mut result.values[s];
+            if by_sum {
+                for (value, factor) in values.iter_mut().zip(side[part].low_frequencies(length, top)) {
+                    *value *= power(factor, count);
+                }
+            } else {
+                for k in 0..=top {
+                    let (here, mirror) = (buffer[k], buffer[(length - k) % length].conj());
+                    // (Z_k + Z*_{N−k}) / 2 and (Z_k − Z*_{N−k}) / 2i
+                    let (sum, difference) = ((here + mirror) * 0.5, (here - mirror) * 0.5);
+                    let factor = if s == 0 {
+                        sum
+                    } else {
+                        Complex64::new(difference.im, -difference.re)
+                    };
+                    values[k] *= power(factor, count);
+                }
+            }
+        }
+        while top > 0
+            && result
+                .values
+                .iter()
+                .all(|values| values[top].norm_sqr() < UNNOTICED)
+        {
+            for values in &mut result.values {
+                values[top] = Complex64::default();
+            }
+            top -= 1;
+        }
+    }
+    // Each factor carries a relative error of a few units for the transform and as many for its power.
+    result.relative = UNIT * (16.0 * total + 16.0 * parts as f64 + 4.0 * (length as f64).log2());
+    result
+}
+
+/// One pair's tilted masses, divided by their sum, around the grid point nearest to their mean.
+struct Placed {
+    center: i64,
+    variance: f64,
+    weights: Vec<(i64, f64)>,
+}
+
+impl Placed {
+    fn new(points: &[Point], step: f64, tilt: f64) -> Self {
+        let one = Cumulants::of(points, step, tilt);
+        let center = (one.mean / step).round() as i64;
+        let weights = points
+            .iter()
+            .map(|point| {
+                (
+                    point.index - center,
+                    point.mass * (tilt * point.index as f64 * step - one.value).exp(),
+                )
+            })
+            .filter(|point| point.1 > 0.0)
+            .collect();
+        Self {
+            center,
+            variance: one.variance,
+            weights,
+        }
+    }
+
+    /// Adds the masses to a circle, center at 0.
+    fn put(&self, buffer: &mut [Complex64], imaginary: bool) {
+        let length = buffer.len() as i64;
+        for &(index, weight) in &self.weights {
+            let value = &mut buffer[index.rem_euclid(length) as usize];
+            if imaginary {
+                value.im += weight
+            } else {
+                value.re += weight
             }
         }
     }
-    center
+
+    /// Σ w e^(−2πi·k·index/length) for k = 0 … top, eight frequencies side by side.
+    fn low_frequencies(&self, length: usize, top: usize) -> Vec<Complex64> {
+        const LANES: usize = 8;
+        let blocks = top / LANES + 1;
+        let (mut real, mut imaginary) = (vec![[0.0f64; LANES]; blocks], vec![[0.0f64; LANES]; blocks]);
+        for &(index, weight) in &self.weights {
+            let turn = -2.0 * std::f64::consts::PI * (index.rem_euclid(length as i64) as f64 / length as f64);
+            let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
+            for lane in 0..LANES {
+                let (sin, cos) = (turn * lane as f64).sin_cos();
+                (re[lane], im[lane]) = (weight * cos, weight * sin);
+            }
+            let (sin, cos) = (turn * LANES as f64).sin_cos();
+            for (sum_re, sum_im) in real.iter_mut().zip(&mut imaginary) {
+                for lane in 0..LANES {
+                    sum_re[lane] += re[lane];
+                    sum_im[lane] += im[lane];
+                    let turned = re[lane] * cos - im[lane] * sin;
+                    im[lane] = re[lane] * sin + im[lane] * cos;
+                    re[lane] = turned;
+                }
+            }
+        }
+        let flat = real.iter().flatten().zip(imaginary.iter().flatten());
+        flat.take(top + 1)
+            .map(|(&re, &im)| Complex64::new(re, im))
+            .collect()
+    }
 }
 
 /// zⁿ by squaring; 0 where it is beyond notice.

@@ -11,6 +11,7 @@ use std::cmp::Ordering;
 
 use super::profile;
 use crate::num::logspace::{normal_cdf, normal_quantile};
+use crate::privacy::renyi::{self, Cost};
 
 /// A pair that dominates one event, in the direction with the larger loss first where there are two.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +127,44 @@ impl Pair {
         }
     }
 
+    /// The Rényi cost of the event behind the pair.
+    pub fn cost(self) -> Cost {
+        let (divergences, pure): (Vec<f64>, Option<f64>) = match self {
+            Self::Mixture { q, z } => (renyi::poisson_add_remove(q, z), None),
+            Self::TwoMixtures { q, z } => (renyi::poisson_replace(q, z), None),
+            Self::Envelope { q, sigma } => (renyi::without_replacement(q, sigma), None),
+            Self::Laplace { epsilon } => (
+                renyi::at_orders(|order| renyi::laplace(epsilon, order)),
+                Some(epsilon),
+            ),
+            Self::Exponential { epsilon } => (
+                renyi::at_orders(|order| renyi::exponential(epsilon, order)),
+                Some(epsilon),
+            ),
+            Self::TwoLosses { epsilon, telling } => (
+                renyi::at_orders(|order| renyi::two_losses(epsilon, telling, order)),
+                Some(epsilon),
+            ),
+            Self::DiscreteLaplace { scale, sensitivity } => {
+                let s = sensitivity as f64;
+                (
+                    renyi::at_orders(|order| renyi::discrete_laplace(scale, s, order)),
+                    Some(s / scale),
+                )
+            }
+            Self::DiscreteGaussian { sigma, sensitivity } => (
+                renyi::at_orders(|order| renyi::gaussian(sigma / sensitivity as f64, order)),
+                None,
+            ),
+            Self::Zcdp { rho } => (renyi::at_orders(|order| rho * order), None),
+        };
+        Cost {
+            divergences,
+            delta: 0.0,
+            pure,
+        }
+    }
+
     /// Whether the reversed pair has the same losses.
     pub fn is_symmetric(self) -> bool {
         !matches!(self, Self::Mixture { .. })
@@ -160,39 +199,133 @@ fn round_bits(x: f64, digits: u32, up: bool) -> f64 {
     }
 }
 
-/// Masses at consecutive grid points: `mass[k]` at loss (start + k)·h.
-#[derive(Clone, Debug)]
-pub struct Segment {
-    /// Index of the first grid point.
-    pub start: i64,
-    /// Mass of P at each.
-    pub mass: Vec<f64>,
+/// A mass at a grid point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// The loss, in grid steps.
+    pub index: i64,
+    /// P's mass there.
+    pub mass: f64,
+    /// The variance of the loss that moving this mass to a dot added, times the mass.
+    pub spread: f64,
 }
 
-/// A pair's loss on a grid. Masses and `infinite` add up to 1.
+impl Point {
+    fn empty(index: i64) -> Self {
+        Self {
+            index,
+            mass: 0.0,
+            spread: 0.0,
+        }
+    }
+
+    /// Takes mass moved here from around, each part of which adds `variance`.
+    fn take(&mut self, mass: f64, variance: f64) {
+        self.mass += mass;
+        self.spread += mass * variance;
+    }
+
+    /// The same point of the reversed pair.
+    fn reversed(&self, grid: Grid) -> Self {
+        let factor = (-grid.loss(self.index)).exp();
+        Self {
+            index: -self.index,
+            mass: self.mass * factor,
+            spread: self.spread * factor,
+        }
+    }
+}
+
+/// A pair's loss on a grid, ascending. Masses and `infinite` add up to 1.
 #[derive(Clone, Debug)]
 pub struct Discrete {
     /// The loss under P of the pair as given.
-    pub losses: Vec<Segment>,
+    pub losses: Vec<Point>,
     /// P's mass at an infinite loss: what was cut off above.
     pub infinite: f64,
     /// The loss of the reversed pair, where it differs.
-    pub reversed: Option<Vec<Segment>>,
+    pub reversed: Option<Vec<Point>>,
 }
 
-/// A grid of losses and the tail that may be cut off (to an infinite loss, so never lost).
+/// A grid of losses, and which of its points one pair uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     /// Distance of grid points.
     pub step: f64,
+    /// The pair's own dots lie this many grid points apart where its mass is.
+    pub multiple: i64,
+    /// The tilt under which the losses will be composed: it says where the mass that matters is.
+    pub tilt: f64,
     /// Most mass of one event that may go to an infinite loss.
     pub tail: f64,
+}
+
+impl Grid {
+    /// Distance of the pair's own dots where its mass is.
+    fn dots(&self) -> f64 {
+        self.step * self.multiple as f64
+    }
+
+    fn loss(&self, index: i64) -> f64 {
+        index as f64 * self.step
+    }
+}
+
+/// A cell wider than the pair's own distance may hold this share of what a cell of that distance would add.
+const WIDE_SHARE: f64 = 1.0 / 500.0;
+
+/// Lays dots from `first` to `last` and splits the masses between them. Dots stand the pair's own distance apart, and
+/// farther where little (tilted) mass lies: a chord over a width w adds about mass·w². `at` gives the state at a
+/// grid point, `masses` P's mass p and p − q e^l between two states, l the loss of the lower one.
+fn lay<S: Copy>(
+    grid: Grid,
+    (first, last): (i64, i64),
+    start: S,
+    at: impl Fn(i64) -> S,
+    masses: impl Fn(S, S, f64) -> (f64, f64),
+) -> (Vec<Point>, S) {
+    let limit = WIDE_SHARE * grid.dots() * grid.dots();
+    let widest = ((0.5 / ((1.0 + grid.tilt) * grid.step)) as i64).max(grid.multiple);
+    let mut points = vec![Point::empty(first)];
+    let (mut index, mut state, mut width) = (first, start, grid.multiple);
+    while index < last {
+        let (mut next, mut p, mut excess, mut weight);
+        loop {
+            width = width.min(last - index);
+            next = at(index + width);
+            (p, excess) = masses(state, next, grid.loss(index));
+            let size = width as f64 * grid.step;
+            weight = p * (grid.tilt * grid.loss(index + width)).exp() * size * size;
+            if weight <= limit || width <= grid.multiple {
+                break;
+            }
+            width = (width / 2).max(grid.multiple);
+        }
+        let (lower, upper) = split(p, excess, width as f64 * grid.step);
+        // A mass at distance u from the lower dot gets the variance u(w − u), w²/6 on average.
+        let size = width as f64 * grid.step;
+        let variance = size * size / 6.0;
+        if let Some(point) = points.last_mut() {
+            point.take(lower, variance);
+        }
+        index += width;
+        state = next;
+        points.push(Point::empty(index));
+        if let Some(point) = points.last_mut() {
+            point.take(upper, variance);
+        }
+        // Twice the width holds about eight times as much.
+        if 8.0 * weight < limit {
+            width = (2 * width).min(widest);
+        }
+    }
+    (points, state)
 }
 
 /// Largest number of atoms laid out one by one.
 const MOST_ATOMS: u64 = 400_000;
 
-/// Number of grid points that `pair` would take on the grid, roughly and never overflowing.
+/// Number of points that `pair` would take on the grid at most, roughly.
 pub fn extent(pair: Pair, grid: Grid) -> f64 {
     let range = match pair {
         Pair::Mixture { q, z } => top_loss(q, z, grid.tail) - (-q).ln_1p(),
@@ -200,14 +333,8 @@ pub fn extent(pair: Pair, grid: Grid) -> f64 {
         Pair::Envelope { q, sigma } => 2.0 * top_loss(q, sigma, grid.tail),
         Pair::Laplace { epsilon } | Pair::Exponential { epsilon } => 2.0 * epsilon,
         Pair::TwoLosses { .. } => 6.0 * grid.step,
-        Pair::DiscreteLaplace { scale, sensitivity } => {
-            // Gaps below 64 points are filled.
-            (2.0 * sensitivity as f64 / scale).min(64.0 * sensitivity as f64 * grid.step)
-        }
-        Pair::DiscreteGaussian { sigma, sensitivity } => {
-            let s = sensitivity as f64 / sigma;
-            (s * (s + 2.0 * -normal_quantile(grid.tail.min(0.1)))).min(2000.0 * sigma * grid.step)
-        }
+        Pair::DiscreteLaplace { sensitivity, .. } => 2.0 * sensitivity as f64 * grid.step,
+        Pair::DiscreteGaussian { sigma, .. } => (80.0 * sigma).min(MOST_ATOMS as f64) * grid.step,
         Pair::Zcdp { rho } => 2.0 * profile::zcdp_range(rho, grid.tail),
     };
     range / grid.step + 4.0
@@ -237,7 +364,7 @@ pub fn discretise(pair: Pair, grid: Grid) -> Discrete {
 
 /// Loss ln((1−q) + q e^(u/z − 1/2z²)) of a mixture at the point beyond which P holds at most `tail`.
 fn top_loss(q: f64, z: f64, tail: f64) -> f64 {
-    crate::privacy::renyi::mixture_ln_ratio(q, z, top_point(q, z, tail)).max(0.0)
+    renyi::mixture_ln_ratio(q, z, top_point(q, z, tail)).max(0.0)
 }
 
 /// The point u (in units of z) beyond which (1−q) N(0,1) + q N(1/z, 1) holds at most `tail`.
@@ -298,111 +425,84 @@ impl Tail {
 
 /// Splits masses p of P and q of Q lying between losses l and l + h: (lower, upper) as in the file's head.
 /// `excess` is p − q e^l, given apart because it cancels.
+// Not `clamp`, which panics when p is no number; what is none is found before an answer is given.
+#[allow(clippy::manual_clamp)]
 fn split(p: f64, excess: f64, step: f64) -> (f64, f64) {
-    let upper = (excess / -(-step).exp_m1()).clamp(0.0, p);
+    let upper = (excess / -(-step).exp_m1()).max(0.0).min(p);
     (p - upper, upper)
 }
 
 fn mixture(q: f64, z: f64, grid: Grid) -> Discrete {
-    let h = grid.step;
-    let first = ((-q).ln_1p() / h).floor() as i64;
-    let last = ((top_loss(q, z, grid.tail) / h).ceil() as i64).max(first + 1);
-    let mut mass = vec![0.0; (last - first + 1) as usize];
+    let first = ((-q).ln_1p() / grid.step).floor() as i64;
+    let last = ((top_loss(q, z, grid.tail) / grid.step).ceil() as i64).max(first + 1);
     let shift = 1.0 / z;
-    let (mut plain, mut moved) = (Tail::at(f64::NEG_INFINITY), Tail::at(f64::NEG_INFINITY));
-    for index in first..last {
-        let u = mixture_point(q, z, (index + 1) as f64 * h);
-        let (next_plain, next_moved) = (Tail::at(u), Tail::at(u - shift));
-        let (a, b) = (plain.until(next_plain), moved.until(next_moved));
-        (plain, moved) = (next_plain, next_moved);
-        let p = (1.0 - q) * a + q * b;
-        let loss = index as f64 * h;
-        // p − a e^l with p = (1−q) a + q b; beyond 600 everything goes up, which is only more pessimistic.
-        let excess = if loss > 600.0 {
-            p
-        } else {
-            q * b - a * (q + loss.exp_m1())
-        };
-        let (lower, upper) = split(p, excess, h);
-        let at = (index - first) as usize;
-        mass[at] += lower;
-        mass[at + 1] += upper;
-    }
+    let tails = |u: f64| (Tail::at(u), Tail::at(u - shift));
+    let (losses, (plain, moved)) = lay(
+        grid,
+        (first, last),
+        tails(f64::NEG_INFINITY),
+        |index| tails(mixture_point(q, z, grid.loss(index))),
+        |from, to, loss| mixture_masses(q, from, to, loss),
+    );
     let infinite = (1.0 - q) * plain.above() + q * moved.above();
     // Under the reversed pair the same grid points hold Q's masses, e^(−l) of P's, at the negative losses. What lay
     // beyond the top is its lowest loss, moved up to the last grid point.
-    let mut reversed: Vec<f64> = mass
-        .iter()
-        .enumerate()
-        .map(|(k, p)| p * (-((first + k as i64) as f64) * h).exp())
-        .rev()
-        .collect();
-    reversed[0] += plain.above();
+    let mut reversed: Vec<Point> = losses.iter().rev().map(|point| point.reversed(grid)).collect();
+    reversed[0].mass += plain.above();
     Discrete {
-        losses: vec![Segment { start: first, mass }],
+        losses,
         infinite,
-        reversed: Some(vec![Segment {
-            start: -last,
-            mass: reversed,
-        }]),
+        reversed: Some(reversed),
     }
 }
 
-/// A symmetric pair from its masses at losses ≥ 0: `cell(l, k)` gives p, p − q e^l between grid points k and k + 1.
-/// Under a symmetric pair the mass at −l is e^(−l) times that at l.
-struct Half {
-    grid: Grid,
-    mass: Vec<f64>,
+/// P's mass p and p − q e^l between two points of the mixture, l the loss at the lower one.
+fn mixture_masses(q: f64, from: (Tail, Tail), to: (Tail, Tail), loss: f64) -> (f64, f64) {
+    let (a, b) = (from.0.until(to.0), from.1.until(to.1));
+    let p = (1.0 - q) * a + q * b;
+    // p − a e^l with p = (1−q) a + q b; beyond 600 everything goes up, which is only more pessimistic.
+    (
+        p,
+        if loss > 600.0 {
+            p
+        } else {
+            q * b - a * (q + loss.exp_m1())
+        },
+    )
 }
 
-impl Half {
-    fn new(grid: Grid, last: usize) -> Self {
-        Self {
-            grid,
-            mass: vec![0.0; last + 2],
+/// A symmetric pair from its masses at losses ≥ 0: the mass at −l is e^(−l) times that at l. `at_zero` is an atom
+/// without loss, `infinite` P's mass above, `below` Q's mass there, the lowest loss, moved up to the last point.
+fn mirrored(half: &[Point], grid: Grid, at_zero: f64, infinite: f64, below: f64) -> Discrete {
+    let mut losses: Vec<Point> = half.iter().rev().map(|point| point.reversed(grid)).collect();
+    losses[0].mass += below;
+    for point in half {
+        match losses.last_mut() {
+            Some(last) if last.index == point.index => {
+                last.mass += point.mass + at_zero;
+                last.spread += point.spread;
+            }
+            _ => losses.push(*point),
         }
     }
-
-    fn put(&mut self, cell: usize, p: f64, excess: f64) {
-        let (lower, upper) = split(p, excess, self.grid.step);
-        self.mass[cell] += lower;
-        self.mass[cell + 1] += upper;
-    }
-
-    /// Mirrors; `at_zero` is an atom without loss, `infinite` P's mass above, `below` Q's mass there.
-    fn finish(self, at_zero: f64, infinite: f64, below: f64) -> Discrete {
-        let h = self.grid.step;
-        let last = self.mass.len() - 1;
-        let mut mass = vec![0.0; 2 * last + 1];
-        for (k, p) in self.mass.iter().enumerate() {
-            mass[last + k] += p;
-            mass[last - k] += p * (-(k as f64) * h).exp();
-        }
-        mass[last] += at_zero;
-        mass[0] += below;
-        Discrete {
-            losses: vec![Segment {
-                start: -(last as i64),
-                mass,
-            }],
-            infinite,
-            reversed: None,
-        }
+    Discrete {
+        losses,
+        infinite,
+        reversed: None,
     }
 }
 
 /// Replace one under Poisson sampling. With y = e^(u/z) and c = 1/2z² the loss l is at the positive root of
 /// q e^(−c) y² − (1−q)(e^l − 1) y − q e^(l−c) = 0; symmetric under u → −u.
 fn two_mixtures(q: f64, z: f64, grid: Grid) -> Discrete {
-    let h = grid.step;
     let shift = 1.0 / z;
     let c = 0.5 * shift * shift;
     let u_top = top_point(q, z, grid.tail);
-    let ratio = crate::privacy::renyi::mixture_ln_ratio;
-    let last = (((ratio(q, z, u_top) - ratio(q, z, -u_top)) / h).ceil() as usize).max(1);
+    let ratio = renyi::mixture_ln_ratio;
+    let last = (((ratio(q, z, u_top) - ratio(q, z, -u_top)) / grid.step).ceil() as i64).max(1);
     let point = |loss: f64| {
         if loss > 600.0 {
-            // (1−q) e^l outweighs the root's other term, or y = (1−q) e^(l+c) / q.
+            // The root is at least (1−q) e^(l+c) / q and at least e^(l/2); a point too low moves mass up.
             return z * (loss + c + ((1.0 - q) / q).ln()).max(0.5 * loss);
         }
         let b = (1.0 - q) * loss.exp_m1();
@@ -414,85 +514,93 @@ fn two_mixtures(q: f64, z: f64, grid: Grid) -> Discrete {
             0.0
         }
     };
-    let mut half = Half::new(grid, last - 1);
     let tails = |u: f64| (Tail::at(u), Tail::at(u - shift), Tail::at(u + shift));
-    let (mut plain, mut up, mut down) = tails(0.0);
-    for cell in 0..last {
-        let (next_plain, next_up, next_down) = tails(point((cell + 1) as f64 * h));
-        let (a, b, d) = (plain.until(next_plain), up.until(next_up), down.until(next_down));
-        (plain, up, down) = (next_plain, next_up, next_down);
-        let p = (1.0 - q) * a + q * b;
-        let loss = cell as f64 * h;
-        let excess = if loss > 600.0 {
-            p
-        } else {
-            q * (b - d * loss.exp()) - (1.0 - q) * a * loss.exp_m1()
-        };
-        half.put(cell, p, excess);
-    }
+    let (half, (plain, up, down)) = lay(
+        grid,
+        (0, last),
+        tails(0.0),
+        |index| tails(point(grid.loss(index))),
+        |from, to, loss| {
+            let (a, b, d) = (from.0.until(to.0), from.1.until(to.1), from.2.until(to.2));
+            let p = (1.0 - q) * a + q * b;
+            (
+                p,
+                if loss > 600.0 {
+                    p
+                } else {
+                    q * (b - d * loss.exp()) - (1.0 - q) * a * loss.exp_m1()
+                },
+            )
+        },
+    );
     let infinite = (1.0 - q) * plain.above() + q * up.above();
-    half.finish(0.0, infinite, (1.0 - q) * plain.above() + q * down.above())
+    mirrored(
+        &half,
+        grid,
+        0.0,
+        infinite,
+        (1.0 - q) * plain.above() + q * down.above(),
+    )
 }
 
 /// δ(ε) = max(H((1−q)Q+qP ‖ Q), H(P ‖ (1−q)P+qQ)), P = N(1, σ²), Q = N(0, σ²). The two are each other's reverse and
 /// meet at ε = 0, the first being the larger above. So above 0 the losses are those of the mixture, below they
 /// mirror it, and the rest, 1 − P(l>0) − Q(l>0) = (1−q)(1 − 2Φ(−1/2σ)), is an atom at 0.
 fn envelope(q: f64, sigma: f64, grid: Grid) -> Discrete {
-    let h = grid.step;
-    let last = ((top_loss(q, sigma, grid.tail) / h).ceil() as usize).max(1);
+    let last = ((top_loss(q, sigma, grid.tail) / grid.step).ceil() as i64).max(1);
     let shift = 1.0 / sigma;
-    let mut half = Half::new(grid, last - 1);
+    let tails = |u: f64| (Tail::at(u), Tail::at(u - shift));
     let start = 0.5 * shift;
-    let (mut plain, mut moved) = (Tail::at(start), Tail::at(start - shift));
-    for cell in 0..last {
-        let u = mixture_point(q, sigma, (cell + 1) as f64 * h);
-        let (next_plain, next_moved) = (Tail::at(u), Tail::at(u - shift));
-        let (a, b) = (plain.until(next_plain), moved.until(next_moved));
-        (plain, moved) = (next_plain, next_moved);
-        let p = (1.0 - q) * a + q * b;
-        let loss = cell as f64 * h;
-        let excess = if loss > 600.0 {
-            p
-        } else {
-            q * b - a * (q + loss.exp_m1())
-        };
-        half.put(cell, p, excess);
-    }
+    let (half, (plain, moved)) = lay(
+        grid,
+        (0, last),
+        tails(start),
+        |index| tails(mixture_point(q, sigma, grid.loss(index))),
+        |from, to, loss| mixture_masses(q, from, to, loss),
+    );
     let at_zero = (1.0 - q) * (1.0 - 2.0 * normal_cdf(-start));
     let infinite = (1.0 - q) * plain.above() + q * moved.above();
-    half.finish(at_zero, infinite, plain.above())
+    mirrored(&half, grid, at_zero, infinite, plain.above())
 }
 
-/// Losses between −ε and ε with density factor·e^(l/2), as for Laplace noise (with atoms) and bounded range.
-fn between(epsilon: f64, factor: f64, grid: Grid) -> Half {
-    let h = grid.step;
-    let cells = ((epsilon / h).ceil() as usize).max(1);
-    let mut half = Half::new(grid, cells - 1);
-    for cell in 0..cells {
-        let low = cell as f64 * h;
-        let width = (epsilon - low).clamp(0.0, h);
-        // factor is that at the top, l = ε, so that nothing overflows.
+/// Losses between 0 and ε with density factor·e^((l−ε)/2), as for Laplace noise (with atoms) and bounded range.
+fn between(epsilon: f64, factor: f64, grid: Grid) -> Vec<Point> {
+    let last = ((epsilon / grid.step).ceil() as i64).max(1);
+    let masses = |from: i64, to: i64, low: f64| {
+        let width = (epsilon - low).max(0.0).min((to - from) as f64 * grid.step);
         let p = factor * 2.0 * (0.5 * (low - epsilon)).exp() * (0.5 * width).exp_m1();
         // q e^l = ∫ e^(l−t) e^(t/2) dt from l = p e^(−width/2): the two differ by 1 − e^(−width/2).
-        half.put(cell, p, p * -(-0.5 * width).exp_m1());
-    }
-    half
+        (p, p * -(-0.5 * width).exp_m1())
+    };
+    lay(grid, (0, last), 0, |index| index, masses).0
 }
 
 /// Loss (1 − 2x)/b between, x ~ Lap(0, b): density ¼·e^((l−ε)/2), atoms ½ at ε and ½e^(−ε) at −ε.
 fn laplace(epsilon: f64, grid: Grid) -> Discrete {
     let mut half = between(epsilon, 0.25, grid);
-    let cell = half.mass.len() - 2;
-    let offset = (epsilon - cell as f64 * grid.step).clamp(0.0, grid.step);
-    half.put(cell, 0.5, 0.5 * -(-offset).exp_m1());
-    half.finish(0.0, 0.0, 0.0)
+    let top = half.len() - 1;
+    let (below, width) = (
+        grid.loss(half[top - 1].index),
+        grid.loss(half[top].index - half[top - 1].index),
+    );
+    let offset = (epsilon - below).max(0.0).min(width);
+    let (lower, upper) = split(0.5, 0.5 * -(-offset).exp_m1(), width);
+    half[top - 1].mass += lower;
+    half[top].mass += upper;
+    mirrored(&half, grid, 0.0, 0.0, 0.0)
 }
 
 /// The largest curve of all pairs with losses t − ε and t (0 ≤ t ≤ ε), which is what an ε-bounded-range mechanism
 /// allows (Dong, Durfee, Rogers 2020): δ(x) = (1 − e^((x−ε)/2))² / (1 − e^(−ε)) at t = (ε + x)/2. Its second
 /// derivative in e^x gives P's loss the density e^((l−ε)/2) / (2(1 − e^(−ε))), and no atoms.
 fn exponential(epsilon: f64, grid: Grid) -> Discrete {
-    between(epsilon, 0.5 / -(-epsilon).exp_m1(), grid).finish(0.0, 0.0, 0.0)
+    mirrored(
+        &between(epsilon, 0.5 / -(-epsilon).exp_m1(), grid),
+        grid,
+        0.0,
+        0.0,
+        0.0,
+    )
 }
 
 fn discrete_laplace(scale: f64, sensitivity: u64, grid: Grid) -> Discrete {
@@ -522,8 +630,8 @@ fn discrete_laplace(scale: f64, sensitivity: u64, grid: Grid) -> Discrete {
     atoms(list, 0.0, grid)
 }
 
-/// Loss (s² − 2ks)/2σ² at k, P(k) ∝ e^(−k²/2σ²). The tails beyond K hold at most 2·Σ_{k>K}, bounded by
-/// ∫_K^∞; the upper one goes to an infinite loss, the lower one up to −K's.
+/// Loss (s² − 2ks)/2σ² at k, P(k) ∝ e^(−k²/2σ²). The tail beyond K on one side is at most ∫_K^∞; the upper one goes
+/// to an infinite loss, the lower one up to K's.
 fn discrete_gaussian(sigma: f64, sensitivity: u64, grid: Grid) -> Discrete {
     let s = sensitivity as f64;
     let reach = (sigma * -normal_quantile((0.1 * grid.tail).min(0.1))).ceil() + 1.0;
@@ -543,31 +651,31 @@ fn discrete_gaussian(sigma: f64, sensitivity: u64, grid: Grid) -> Discrete {
     atoms(list, beyond / total, grid)
 }
 
-/// Atoms (loss, P's mass), each split between its two grid points.
+/// Atoms (loss, P's mass), each split between the two of the pair's own dots around it.
 fn atoms(mut list: Vec<(f64, f64)>, infinite: f64, grid: Grid) -> Discrete {
-    let h = grid.step;
+    let width = grid.dots();
     list.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut losses: Vec<Segment> = Vec::new();
+    let mut losses: Vec<Point> = Vec::with_capacity(list.len().min(1 << 16) + 1);
     for (loss, p) in list {
-        let index = (loss / h).floor();
-        let offset = (loss - index * h).clamp(0.0, h);
-        let (lower, upper) = split(p, p * -(-offset).exp_m1(), h);
-        let index = index as i64;
-        match losses.last_mut() {
-            // Sorted, so an atom lies in or near the last segment; small gaps are filled with zeros.
-            Some(segment) if index - segment.start <= segment.mass.len() as i64 + 64 => {
-                let at = (index - segment.start) as usize;
-                if segment.mass.len() < at + 2 {
-                    segment.mass.resize(at + 2, 0.0);
-                }
-                segment.mass[at] += lower;
-                segment.mass[at + 1] += upper;
+        let dot = (loss / width).floor();
+        let offset = (loss - dot * width).max(0.0).min(width);
+        let (lower, upper) = split(p, p * -(-offset).exp_m1(), width);
+        let index = dot as i64 * grid.multiple;
+        let variance = offset * (width - offset);
+        // Sorted, so the lower dot is among the last two or new.
+        let known = losses.len().saturating_sub(2);
+        let at = match losses[known..].iter().position(|point| point.index == index) {
+            Some(position) => known + position,
+            None => {
+                losses.push(Point::empty(index));
+                losses.len() - 1
             }
-            _ => losses.push(Segment {
-                start: index,
-                mass: vec![lower, upper],
-            }),
+        };
+        if at + 1 == losses.len() {
+            losses.push(Point::empty(index + grid.multiple));
         }
+        losses[at].take(lower, variance);
+        losses[at + 1].take(upper, variance);
     }
     Discrete {
         losses,
@@ -580,34 +688,37 @@ fn atoms(mut list: Vec<(f64, f64)>, infinite: f64, grid: Grid) -> Discrete {
 mod tests {
     use super::*;
 
-    fn check(pair: Pair, step: f64) {
-        let grid = Grid { step, tail: 1e-14 };
+    fn check(pair: Pair, step: f64, multiple: i64) {
+        let grid = Grid {
+            step,
+            multiple,
+            tilt: 3.0,
+            tail: 1e-14,
+        };
         let discrete = discretise(pair, grid);
         let sides = std::iter::once((&discrete.losses, discrete.infinite))
             .chain(discrete.reversed.as_ref().map(|reversed| (reversed, 0.0)));
-        for (segments, infinite) in sides {
-            let points: Vec<(f64, f64)> = segments
-                .iter()
-                .flat_map(|s| {
-                    s.mass
-                        .iter()
-                        .enumerate()
-                        .map(|(k, &p)| ((s.start + k as i64) as f64 * step, p))
-                })
-                .collect();
-            assert!(points.iter().all(|point| point.1 >= 0.0), "{pair:?}");
-            let p: f64 = points.iter().map(|point| point.1).sum();
+        for (points, infinite) in sides {
+            assert!(points.iter().all(|point| point.mass >= 0.0), "{pair:?}");
+            assert!(
+                points.windows(2).all(|two| two[0].index < two[1].index),
+                "{pair:?}"
+            );
+            let p: f64 = points.iter().map(|point| point.mass).sum();
             assert!(
                 (p + infinite - 1.0).abs() < 1e-11,
                 "{pair:?}: P holds {p} + {infinite}"
             );
             // E_P[e^(−L)] is Q's mass where P has any: 1 but for the tails.
-            let q: f64 = points.iter().map(|point| point.1 * (-point.0).exp()).sum();
+            let q: f64 = points
+                .iter()
+                .map(|point| point.mass * (-grid.loss(point.index)).exp())
+                .sum();
             assert!((q - 1.0).abs() < 1e-9, "{pair:?}: Q holds {q}");
         }
-        let size: usize = discrete.losses.iter().map(|segment| segment.mass.len()).sum();
+        let size = discrete.losses.len() as f64;
         assert!(
-            size as f64 <= 1.1 * extent(pair, grid) + 200.0,
+            size <= 1.1 * extent(pair, grid) + 200.0,
             "{pair:?}: {size} > {}",
             extent(pair, grid)
         );
@@ -615,21 +726,22 @@ mod tests {
 
     #[test]
     fn both_masses_stay_whole() {
-        for step in [1e-3, 0.07] {
+        for (step, multiple) in [(1e-3, 1), (0.07, 1), (1e-3, 7)] {
             for (q, z) in [(0.01, 1.0), (0.5, 0.3), (0.001, 10.0), (0.9, 2.0)] {
-                check(Pair::Mixture { q, z }, step);
-                check(Pair::TwoMixtures { q, z }, step);
-                check(Pair::Envelope { q, sigma: z }, step);
+                check(Pair::Mixture { q, z }, step, multiple);
+                check(Pair::TwoMixtures { q, z }, step, multiple);
+                check(Pair::Envelope { q, sigma: z }, step, multiple);
             }
-            check(Pair::Envelope { q: 1.0, sigma: 0.7 }, step);
-            check(Pair::Laplace { epsilon: 0.5 }, step);
-            check(Pair::Exponential { epsilon: 1.3 }, step);
+            check(Pair::Envelope { q: 1.0, sigma: 0.7 }, step, multiple);
+            check(Pair::Laplace { epsilon: 0.5 }, step, multiple);
+            check(Pair::Exponential { epsilon: 1.3 }, step, multiple);
             check(
                 Pair::TwoLosses {
                     epsilon: 2.0,
                     telling: 0.3,
                 },
                 step,
+                multiple,
             );
             check(
                 Pair::DiscreteLaplace {
@@ -637,6 +749,7 @@ mod tests {
                     sensitivity: 1,
                 },
                 step,
+                multiple,
             );
             check(
                 Pair::DiscreteLaplace {
@@ -644,6 +757,7 @@ mod tests {
                     sensitivity: 100,
                 },
                 step,
+                multiple,
             );
             check(
                 Pair::DiscreteGaussian {
@@ -651,8 +765,9 @@ mod tests {
                     sensitivity: 3,
                 },
                 step,
+                multiple,
             );
-            check(Pair::Zcdp { rho: 0.1 }, step);
+            check(Pair::Zcdp { rho: 0.1 }, step, multiple);
         }
     }
 }

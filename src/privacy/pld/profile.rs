@@ -4,11 +4,11 @@
 //! hull's kinks are the atoms of a pair: at kink x the slope changes by Q's mass there, and P's is x times it
 //! (Zhu, Dong, Wang 2022, Prop. 7: every such curve has a dominating pair).
 
-use super::pair::{Discrete, Grid, Segment};
+use super::pair::{Discrete, Grid, Point};
 
 /// ln δ at ε of ρ-zCDP: the least over orders α > 1 of (α−1)(αρ − ε) + α ln(1 − 1/α) − ln(α − 1) (Canonne, Kamath,
 /// Steinke 2020, Prop. 12), by golden section on ln(α − 1). Any α gives a bound, so stopping early is safe.
-fn zcdp_ln_delta(rho: f64, epsilon: f64) -> f64 {
+pub fn zcdp_ln_delta(rho: f64, epsilon: f64) -> f64 {
     let at = |ln_power: f64| {
         let power = ln_power.exp();
         let order = power + 1.0;
@@ -47,24 +47,30 @@ pub fn zcdp(rho: f64, grid: Grid) -> Discrete {
     if zcdp_range(rho, grid.tail) > 600.0 {
         // e^ε is beyond f64: no curve, so nothing is promised here and the Rényi bound answers.
         return Discrete {
-            losses: vec![Segment {
-                start: 0,
-                mass: vec![0.0],
+            losses: vec![Point {
+                index: 0,
+                mass: 0.0,
+                spread: 0.0,
             }],
             infinite: 1.0,
             reversed: None,
         };
     }
-    let last = ((zcdp_range(rho, grid.tail) / h).ceil() as i64).max(1);
+    // A single curve for all zCDP events: a thousand dots a side are plenty.
+    let apart = grid
+        .multiple
+        .max((zcdp_range(rho, grid.tail) / h / 1000.0).ceil() as i64)
+        .max(1);
+    let last = ((zcdp_range(rho, grid.tail) / (h * apart as f64)).ceil() as i64).max(1);
     let above: Vec<f64> = (0..=last)
-        .map(|i| zcdp_ln_delta(rho, i as f64 * h).exp())
+        .map(|i| zcdp_ln_delta(rho, (i * apart) as f64 * h).exp())
         .collect();
     // The reversed pair obeys the same bound: δ(−ε) = 1 − e^(−ε) + e^(−ε) δ_reversed(ε).
     let dots = (-last..=last).map(|i| {
-        let epsilon = i as f64 * h;
+        let epsilon = (i * apart) as f64 * h;
         let bound = above[i.unsigned_abs() as usize];
         (
-            i,
+            i * apart,
             epsilon.exp(),
             if i < 0 {
                 -epsilon.exp_m1() + epsilon.exp() * bound
@@ -73,11 +79,11 @@ pub fn zcdp(rho: f64, grid: Grid) -> Discrete {
             },
         )
     });
-    from_curve(dots, last)
+    from_curve(dots)
 }
 
 /// The pair of the lower convex hull of the dots (grid index, e^ε, δ), ascending.
-fn from_curve(dots: impl Iterator<Item = (i64, f64, f64)>, last: i64) -> Discrete {
+fn from_curve(dots: impl Iterator<Item = (i64, f64, f64)>) -> Discrete {
     // δ is 1 at e^ε = 0.
     let mut hull: Vec<(i64, f64, f64)> = vec![(i64::MIN, 0.0, 1.0)];
     let slope = |a: &(i64, f64, f64), b: &(i64, f64, f64)| (a.2 - b.2) / (b.1 - a.1);
@@ -89,22 +95,28 @@ fn from_curve(dots: impl Iterator<Item = (i64, f64, f64)>, last: i64) -> Discret
         }
         hull.push(dot);
     }
-    let first = hull.get(1).map_or(last, |dot| dot.0);
-    let mut mass = vec![0.0; (last - first + 1) as usize];
-    for i in 1..hull.len() {
-        let before = slope(&hull[i - 1], &hull[i]).min(1.0);
-        // Beyond the last dot δ stays where it is: an infinite loss.
-        let after = hull.get(i + 1).map_or(0.0, |next| slope(&hull[i], next));
-        mass[(hull[i].0 - first) as usize] = hull[i].1 * (before - after).max(0.0);
-    }
+    let mut losses: Vec<Point> = (1..hull.len())
+        .map(|i| {
+            let before = slope(&hull[i - 1], &hull[i]).min(1.0);
+            // Beyond the last dot δ stays where it is: an infinite loss.
+            let after = hull.get(i + 1).map_or(0.0, |next| slope(&hull[i], next));
+            let mass = hull[i].1 * (before - after).max(0.0);
+            // A single curve on many dots: what they add is beyond notice.
+            Point {
+                index: hull[i].0,
+                mass,
+                spread: 0.0,
+            }
+        })
+        .collect();
     let infinite = hull.last().map_or(1.0, |dot| dot.2);
-    // P's mass must be whole; what rounding or the cut at the lower end took is put where it counts most.
-    let missing = 1.0 - infinite - mass.iter().sum::<f64>();
-    if let Some(top) = mass.last_mut() {
-        *top += missing.max(0.0);
+    // P's mass must be whole; what rounding took is put where it counts most.
+    let missing = 1.0 - infinite - losses.iter().map(|point| point.mass).sum::<f64>();
+    if let Some(top) = losses.last_mut() {
+        top.mass += missing.max(0.0);
     }
     Discrete {
-        losses: vec![Segment { start: first, mass }],
+        losses,
         infinite,
         reversed: None,
     }

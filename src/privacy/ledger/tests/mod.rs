@@ -5,6 +5,9 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+mod misfortune;
+mod totals;
+
 use super::*;
 use crate::privacy::{EventList, Neighboring, PrivacyEvent};
 

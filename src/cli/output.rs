@@ -1,0 +1,121 @@
+//! What the commands print, and how they fail.
+
+use std::error::Error;
+use std::io::{IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::engine::Problem;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub enum CliError {
+    /// The arguments are wrong: exit status 2.
+    Usage(String),
+    /// Anything else, with the causes behind it: exit status 1.
+    Failure {
+        /// What failed.
+        message: String,
+        /// The causes, outermost first.
+        causes: Vec<String>,
+    },
+}
+
+impl CliError {
+    /// A failure and the chain of causes of an error.
+    pub fn failure(context: &str, error: &(dyn Error + 'static)) -> Self {
+        let mut causes = Vec::new();
+        let mut next = Some(error);
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        Self::Failure {
+            message: context.into(),
+            causes,
+        }
+    }
+
+    /// A failure whose message is the error's own.
+    pub fn from_error(error: &(dyn Error + 'static)) -> Self {
+        let problem = Problem::new(crate::engine::Area::Load, error);
+        Self::Failure {
+            message: problem.message,
+            causes: problem.causes,
+        }
+    }
+
+    /// The exit status.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Failure { .. } => 1,
+        }
+    }
+}
+
+impl From<Problem> for CliError {
+    fn from(problem: Problem) -> Self {
+        Self::Failure {
+            message: problem.message,
+            causes: problem.causes,
+        }
+    }
+}
+
+impl std::fmt::Display for CliError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Usage(message) => write!(formatter, "error: {message}"),
+            Self::Failure { message, causes } => {
+                write!(formatter, "error: {message}")?;
+                causes
+                    .iter()
+                    .try_for_each(|cause| write!(formatter, "\n  because: {cause}"))
+            }
+        }
+    }
+}
+
+/// Prints the error and its causes on standard error.
+pub fn print_error(error: &CliError) {
+    // Nobody is left to be told when standard error is closed.
+    let _ = writeln!(std::io::stderr(), "{error}");
+}
+
+/// Prints one JSON object on standard output.
+///
+/// # Errors
+/// When standard output is closed or full.
+pub fn print_json(value: &impl Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string(value).map_err(|error| CliError::from_error(&error))?;
+    print_line(&text)
+}
+
+/// Prints a line on standard output.
+///
+/// # Errors
+/// When standard output is closed or full.
+pub fn print_line(text: &str) -> Result<(), CliError> {
+    writeln!(std::io::stdout(), "{text}")
+        .map_err(|error| CliError::failure("standard output cannot be written", &error))
+}
+
+/// A warning on standard error.
+pub fn warn(message: &str) {
+    let _ = writeln!(std::io::stderr(), "warning: {message}");
+}
+
+/// A progress bar on standard error; silent when that is no terminal.
+pub fn progress_bar(length: u64, unit: &str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(length);
+    let template = format!("{{msg:24}} {{bar:32}} {{pos}}/{{len}} {unit} · {{per_sec}} · {{eta}} left");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    bar
+}

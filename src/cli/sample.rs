@@ -1,0 +1,54 @@
+//! `sample`: more rows from a saved generator. Post-processing, so it costs nothing.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::output::{CliError, print_json, print_line, progress_bar};
+use crate::cli::synthesize::parse_condition;
+use crate::engine::{Condition, SampleRequest, sample_file};
+
+/// Arguments of `sample`.
+#[derive(Debug, Args)]
+pub struct SampleArgs {
+    /// The generator that `synthesize` or the window saved (`FILE.generator.safetensors`).
+    model: PathBuf,
+    /// How many rows.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    rows: u64,
+    /// The table to write (`.csv` or `.parquet`).
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Only rows whose column has this value.
+    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = parse_condition)]
+    condition: Option<Condition>,
+    /// Replaces an existing file.
+    #[arg(long)]
+    force: bool,
+    /// Prints one JSON object and nothing else.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Draws the rows.
+///
+/// # Errors
+/// When the generator cannot be read or the table cannot be written.
+pub fn run(args: &SampleArgs) -> Result<(), CliError> {
+    let bar = progress_bar(args.rows, "rows");
+    let request = SampleRequest {
+        model: args.model.clone(),
+        rows: args.rows as usize,
+        out: args.out.clone(),
+        condition: args.condition.clone(),
+        overwrite: args.force,
+    };
+    let written = sample_file(&request, &mut |rows| bar.set_position(rows as u64));
+    bar.finish_and_clear();
+    let written = written.map_err(CliError::from)?;
+    if args.json {
+        return print_json(&json!({ "rows": written.rows, "out": args.out, "sha256": written.sha256 }));
+    }
+    print_line(&format!("{} rows in {}", written.rows, args.out.display()))
+}

@@ -1,0 +1,385 @@
+//! `synthesize`: trains on a table and writes synthetic rows, their certificate, recipe and generator.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
+use serde_json::json;
+
+use crate::cli::drive::Driver;
+use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
+use crate::engine::{
+    Area, Command, Condition, EngineEvent, ExportRequest, Exported, Method, PrivacyTarget, RunId, RunRequest,
+    RunState, RunView, SchemaSource,
+};
+use crate::export::Recipe;
+use crate::privacy::Neighboring;
+use crate::privacy::ledger::EntryId;
+use crate::train::{DeviceKind, StopReason, describe};
+
+/// Arguments of `synthesize`.
+#[derive(Debug, Args)]
+#[command(after_help = settings_help())]
+pub struct SynthesizeArgs {
+    /// The table (CSV or Parquet).
+    input: PathBuf,
+    /// The method.
+    #[arg(long, value_parser = parse_method, required_unless_present = "recipe")]
+    method: Option<Method>,
+    /// ε in nats: how much the output may tell about any one row.
+    #[arg(long, value_parser = parse_epsilon)]
+    epsilon: Option<f64>,
+    /// δ: the chance, at most, that the promise fails; below 1/rows.
+    #[arg(long, value_parser = parse_delta)]
+    delta: Option<f64>,
+    /// How many synthetic rows.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    rows: u64,
+    /// The table to write (`.csv` or `.parquet`).
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// The schema; without it, INPUT.schema.toml beside the data.
+    #[arg(long)]
+    schema: Option<PathBuf>,
+    /// What neighbouring data sets differ by.
+    #[arg(long, value_enum)]
+    relation: Option<Relation>,
+    /// How the noise is spread over the steps.
+    #[arg(long, value_parser = ["constant", "two-phase", "linear", "exponential"])]
+    schedule: Option<String>,
+    /// Critic steps.
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
+    steps: Option<u64>,
+    /// Repeats the run of a recipe file; other flags change it.
+    #[arg(long, value_name = "FILE")]
+    recipe: Option<PathBuf>,
+    /// Changes a setting; may be repeated (the settings are listed below).
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
+    settings: Vec<(String, String)>,
+    /// Writes only rows whose column has this value.
+    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = parse_condition)]
+    condition: Option<Condition>,
+    /// Where tensors live.
+    #[arg(long, value_parser = parse_device)]
+    device: Option<DeviceKind>,
+    /// A fixed seed, for teaching and tests: marks every output "not private".
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Replaces existing files.
+    #[arg(long)]
+    force: bool,
+    /// Prints one JSON object and nothing else.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The relation as the command line spells it.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Relation {
+    /// One row more or less.
+    AddRemove,
+    /// One row exchanged for another.
+    Replace,
+}
+
+impl From<Relation> for Neighboring {
+    fn from(relation: Relation) -> Self {
+        match relation {
+            Relation::AddRemove => Self::AddRemoveOne,
+            Relation::Replace => Self::ReplaceOne,
+        }
+    }
+}
+
+/// Trains and writes.
+///
+/// # Errors
+/// When the arguments contradict each other, the table cannot be read, the run fails, or a file cannot be
+/// written.
+pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
+    let request = request(args)?;
+    // Asked before any budget is spent: a run whose result has nowhere to go is a waste of budget.
+    crate::export::check_target(&args.out, args.force).map_err(|error| CliError::from_error(&error))?;
+    let driver = Driver::start()?;
+    let schema = args
+        .schema
+        .clone()
+        .map_or(SchemaSource::Beside, SchemaSource::File);
+    driver.open(args.input.clone(), schema)?;
+    let outcome = train(&driver, request)?;
+    let exported = export(&driver, args, outcome.run)?;
+    report(args, &driver, &outcome, &exported)
+}
+
+/// The run that the arguments and the recipe ask for.
+fn request(args: &SynthesizeArgs) -> Result<RunRequest, CliError> {
+    let recipe = match &args.recipe {
+        Some(path) => Some(Recipe::load(path).map_err(|error| CliError::from_error(&error))?),
+        None => None,
+    };
+    let mut request = match &recipe {
+        Some(recipe) => RunRequest::from_recipe(recipe)?,
+        None => RunRequest {
+            target: None,
+            ..RunRequest::default()
+        },
+    };
+    if let Some(method) = args.method {
+        request.method = method;
+    }
+    if request.method.is_private() {
+        let known = request.target;
+        let epsilon = args.epsilon.or(known.map(|target| target.epsilon));
+        let delta = args.delta.or(known.map(|target| target.delta));
+        let (Some(epsilon), Some(delta)) = (epsilon, delta) else {
+            let name = request.method.name();
+            return Err(CliError::Usage(format!(
+                "--method {name} needs --epsilon and --delta"
+            )));
+        };
+        let neighboring = args.relation.map_or_else(
+            || known.map_or(Neighboring::AddRemoveOne, |target| target.neighboring),
+            Neighboring::from,
+        );
+        request.target = Some(PrivacyTarget {
+            epsilon,
+            delta,
+            neighboring,
+        });
+    } else if args.epsilon.is_some() || args.delta.is_some() {
+        return Err(CliError::Usage(format!(
+            "--method {} makes no promise: leave out --epsilon and --delta, or choose a private method",
+            request.method.name()
+        )));
+    } else {
+        request.target = None;
+    }
+    request.seed = args.seed.or(request.seed);
+    request.device = args.device.unwrap_or(request.device);
+    request.overrides.extend(args.settings.iter().cloned());
+    if let Some(steps) = args.steps {
+        request.overrides.push(("steps".into(), steps.to_string()));
+    }
+    if let Some(schedule) = &args.schedule {
+        request.overrides.push(("schedule".into(), schedule.clone()));
+    }
+    // A misspelt key or an impossible value is told before anything is loaded.
+    let mut probe = request.settings.clone().unwrap_or_default();
+    for (key, value) in &request.overrides {
+        describe::set_text(&mut probe, key, value).map_err(|error| CliError::Usage(error.to_string()))?;
+    }
+    Ok(request)
+}
+
+/// A run that has ended with a generator.
+struct Outcome {
+    run: RunId,
+    entry: Option<EntryId>,
+    reason: StopReason,
+}
+
+fn train(driver: &Driver, request: RunRequest) -> Result<Outcome, CliError> {
+    driver.engine.send(Command::Start(Box::new(request)));
+    let bar = progress_bar(0, "steps");
+    let mut entry = None;
+    let mut stopping = false;
+    let outcome = driver.wait(|driver, event| match event {
+        Some(EngineEvent::Started { ledger_entry, .. }) => {
+            entry = ledger_entry;
+            None
+        }
+        Some(EngineEvent::Finished { run, reason }) => Some(Ok(Outcome { run, entry, reason })),
+        Some(EngineEvent::RunFailed { problem, .. } | EngineEvent::Failed(problem)) => {
+            Some(Err(problem.into()))
+        }
+        _ => {
+            let snapshot = driver.engine.snapshot();
+            if let Some(view) = snapshot.runs.last() {
+                show_progress(&bar, view);
+                if driver.is_interrupted() && !stopping {
+                    stopping = true;
+                    warn("stopping after this step; the whole plan stays charged");
+                    driver.engine.send(Command::Stop(view.id));
+                }
+            }
+            None
+        }
+    });
+    bar.finish_and_clear();
+    outcome
+}
+
+fn show_progress(bar: &ProgressBar, view: &RunView) {
+    bar.set_length(view.steps);
+    bar.set_position(view.step);
+    let state = match view.state {
+        RunState::Queued => "queued".to_owned(),
+        RunState::Preparing => "preparing".to_owned(),
+        _ => match (view.epsilon.last, view.target) {
+            (Some(epsilon), Some(target)) => format!("ε {epsilon:.3} of {}", target.epsilon),
+            _ => "no DP claim".to_owned(),
+        },
+    };
+    bar.set_message(state);
+}
+
+fn export(driver: &Driver, args: &SynthesizeArgs, run: RunId) -> Result<Exported, CliError> {
+    let request = ExportRequest {
+        run,
+        rows: args.rows as usize,
+        path: args.out.clone(),
+        overwrite: args.force,
+        condition: args.condition.clone(),
+    };
+    driver.engine.send(Command::Export(Box::new(request)));
+    driver.wait(|_, event| match event {
+        Some(EngineEvent::Exported(exported)) => Some(Ok(*exported)),
+        Some(EngineEvent::TargetExists(path)) => Some(Err(CliError::Failure {
+            message: format!(
+                "{}: exists already; name another file or pass --force",
+                path.display()
+            ),
+            causes: Vec::new(),
+        })),
+        Some(EngineEvent::Failed(problem)) if problem.area == Area::Export => Some(Err(problem.into())),
+        _ => None,
+    })
+}
+
+fn report(
+    args: &SynthesizeArgs,
+    driver: &Driver,
+    outcome: &Outcome,
+    exported: &Exported,
+) -> Result<(), CliError> {
+    let snapshot = driver.engine.snapshot();
+    let Some(view) = snapshot.run(outcome.run) else {
+        return Err(CliError::Failure {
+            message: "the run is gone".into(),
+            causes: Vec::new(),
+        });
+    };
+    let plan = view.plan.as_deref();
+    let epsilon = view.target.and(plan.and_then(|plan| plan.epsilon));
+    let delta = view.target.map(|target| target.delta);
+    if args.json {
+        return print_json(&json!({
+            "rows": exported.written.rows,
+            "epsilon": epsilon,
+            "delta": delta,
+            "steps": view.step,
+            "seconds": view.seconds,
+            "certificate": exported.certificate,
+            "ledger_entry": outcome.entry,
+            "stopped": outcome.reason.name(),
+            "claim": exported.verdict,
+            "out": exported.table,
+            "recipe": exported.recipe,
+            "generator": exported.generator,
+        }));
+    }
+    let promise = match (epsilon, delta) {
+        (Some(epsilon), Some(delta)) => format!("ε {epsilon} at δ {delta}"),
+        _ => "no DP claim".to_owned(),
+    };
+    print_line(&format!(
+        "{} rows in {} · {promise} · {} steps in {:.1} s\ncertificate {}\nrecipe {}\ngenerator {}",
+        exported.written.rows,
+        exported.table.display(),
+        view.step,
+        view.seconds,
+        exported.certificate.display(),
+        exported.recipe.display(),
+        exported.generator.display(),
+    ))
+}
+
+fn settings_help() -> String {
+    let mut text =
+        String::from("Settings for --set (without it, the recommended ones for the table and ε):\n");
+    for setting in &describe::SETTINGS {
+        text.push_str(&format!("  {:24} {}\n", setting.key, setting.help));
+    }
+    text
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().into(), value.trim().into())),
+        _ => Err("expected KEY=VALUE".into()),
+    }
+}
+
+/// Reads `COLUMN=VALUE`.
+///
+/// # Errors
+/// When there is no `=` or no column before it.
+pub fn parse_condition(text: &str) -> Result<Condition, String> {
+    let (column, value) = parse_pair(text).map_err(|_| "expected COLUMN=VALUE")?;
+    Ok(Condition { column, value })
+}
+
+fn parse_epsilon(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "expected a number above 0".to_owned())?;
+    crate::num::Epsilon::new(value)
+        .map(crate::num::Epsilon::get)
+        .map_err(|error| error.to_string())
+}
+
+fn parse_delta(text: &str) -> Result<f64, String> {
+    let value: f64 = text
+        .parse()
+        .map_err(|_| "expected a number between 0 and 1".to_owned())?;
+    crate::num::Delta::new(value)
+        .map(crate::num::Delta::get)
+        .map_err(|error| error.to_string())
+}
+
+fn parse_method(text: &str) -> Result<Method, String> {
+    Method::ALL
+        .into_iter()
+        .find(|method| method.name() == text)
+        .ok_or_else(|| {
+            let names: Vec<_> = Method::ALL.iter().map(|method| method.name()).collect();
+            format!("expected one of {}", names.join(", "))
+        })
+}
+
+fn parse_device(text: &str) -> Result<DeviceKind, String> {
+    DeviceKind::from_name(text).ok_or_else(|| "expected flex, ndarray or wgpu".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_and_settings_are_pairs() {
+        let condition = parse_condition("income=>50K").unwrap();
+        assert_eq!(
+            (condition.column.as_str(), condition.value.as_str()),
+            ("income", ">50K")
+        );
+        assert!(parse_condition("income").is_err());
+        assert!(parse_pair("=3").is_err());
+    }
+
+    #[test]
+    fn impossible_budgets_are_wrong_arguments() {
+        for text in ["0", "-1", "nan", "inf", "one"] {
+            assert!(parse_epsilon(text).is_err(), "{text}");
+        }
+        for text in ["-0.1", "1", "nan", "x"] {
+            assert!(parse_delta(text).is_err(), "{text}");
+        }
+        assert!(parse_epsilon("8").is_ok() && parse_delta("1e-5").is_ok());
+    }
+
+    #[test]
+    fn every_method_is_known_by_its_name() {
+        for method in Method::ALL {
+            assert_eq!(parse_method(method.name()), Ok(method));
+        }
+        assert!(parse_method("magic").unwrap_err().contains("dpgan"));
+    }
+}

@@ -1,0 +1,183 @@
+//! From a run that has ended to its certificate and its recipe.
+
+use std::path::Path;
+
+use crate::data::Schema;
+use crate::engine::event::{Area, Problem};
+use crate::engine::ledger_thread::LedgerHandle;
+use crate::engine::run_job::FinishedRun;
+use crate::engine::{PrivacyTarget, RunRequest};
+use crate::export::certificate::{
+    Certificate, CertificateFacts, Choices, DataSet, Domain, DomainColumn, NoiseKind, Sampling, Spending,
+    Stop, SyntheticFile,
+};
+use crate::export::{Recipe, Written};
+use crate::privacy::AccountantKind;
+use crate::privacy::ledger::PrivacyUnit;
+use crate::train::{DeviceKind, StopReason, TrainSettings};
+
+/// The certificate of a file drawn from a run's generator.
+///
+/// Every figure in it is public or released: the schema's declarations, the plan, the events and the ledger.
+///
+/// # Errors
+/// When the events cannot be accounted, or the ledger cannot be read.
+pub(super) fn certificate(
+    finished: &FinishedRun,
+    file: &Path,
+    written: &Written,
+    ledger: &LedgerHandle,
+) -> Result<Certificate, Problem> {
+    let schema = &finished.dataset.schema;
+    let private = finished.request.method.is_private() && finished.plan.delta.is_some();
+    let stop = finished.trained.stopped;
+    // Whoever stops a run has looked at it; a window shows private figures while it trains.
+    let choices = Choices {
+        looked: true,
+        ..Choices::default()
+    };
+    let facts = CertificateFacts {
+        data_set: DataSet {
+            name: finished.dataset.name.clone(),
+            description: String::new(),
+            public: schema.public,
+        },
+        method: finished.request.method.name().into(),
+        synthetic_file: SyntheticFile {
+            name: file
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            sha256: written.sha256.clone(),
+            bytes: written.bytes,
+            rows: written.rows,
+        },
+        events: private.then(|| charged_events(finished)),
+        delta: finished.plan.delta.unwrap_or(0.0),
+        accountant: AccountantKind::Rdp,
+        unit: private.then_some(PrivacyUnit::Row),
+        domain: Some(domain(schema)),
+        sampling: private.then_some(Sampling::Poisson),
+        noise: if private {
+            vec![NoiseKind::FloatingPointGaussian]
+        } else {
+            Vec::new()
+        },
+        random_source: Some(finished.trained.random),
+        stop: Some(match stop {
+            StopReason::Planned => Stop::Planned,
+            StopReason::BudgetReached => Stop::BudgetReached,
+            StopReason::ByPerson => Stop::ByPerson,
+        }),
+        spending: spending(finished, ledger)?,
+        choices,
+        checks: Vec::new(),
+        software: Vec::new(),
+    };
+    Certificate::issue(facts).map_err(|error| Problem::new(Area::Export, &error))
+}
+
+/// What is charged: after a stop by a person the whole plan, otherwise what was executed.
+pub(super) fn charged_events(finished: &FinishedRun) -> crate::privacy::EventList {
+    match finished.trained.stopped {
+        StopReason::ByPerson => finished.planned.clone(),
+        StopReason::Planned | StopReason::BudgetReached => finished.trained.executed.clone(),
+    }
+}
+
+fn domain(schema: &Schema) -> Domain {
+    Domain {
+        columns: schema
+            .used_columns()
+            .map(|(_, column)| DomainColumn {
+                name: column.name.clone(),
+                kind: column.kind.as_str().into(),
+                provenance: column.provenance,
+            })
+            .collect(),
+        dropped: schema
+            .dropped_columns()
+            .map(|column| column.name.clone())
+            .collect(),
+        rows: schema.rows.as_ref().map(|rows| rows.provenance),
+    }
+}
+
+fn spending(finished: &FinishedRun, ledger: &LedgerHandle) -> Result<Option<Spending>, Problem> {
+    let (Some(entry), Some(identity)) = (finished.entry, finished.identity) else {
+        return Ok(None);
+    };
+    let failed = |error| Problem::new(Area::Ledger, &error);
+    let entries = ledger.entries().map_err(failed)?;
+    let budget = ledger.budget(identity).map_err(failed)?;
+    let head = ledger.head().map_err(failed)?;
+    Ok(entries
+        .iter()
+        .find(|known| known.id == entry)
+        .map(|known| Spending::of(known, &budget, head)))
+}
+
+/// Everything needed to do the run again.
+///
+/// # Errors
+/// When a setting or the schema cannot be written as TOML.
+pub(super) fn recipe(finished: &FinishedRun, rows: usize) -> Result<Recipe, Problem> {
+    let failed = |error: toml::ser::Error| Problem::new(Area::Export, &error);
+    let request = &finished.request;
+    let mut recipe = Recipe::new(request.method.name());
+    recipe.epsilon = request.target.map(|target| target.epsilon);
+    recipe.delta = request.target.map(|target| target.delta);
+    recipe.relation = request.target.map(|target| target.neighboring);
+    recipe.seed = request.seed;
+    recipe.device = Some(request.device.name().into());
+    recipe.rows = Some(rows as u64);
+    recipe
+        .with_settings(&finished.plan.settings)
+        .and_then(|recipe| recipe.with_schema(&*finished.dataset.schema))
+        .map_err(failed)
+}
+
+impl RunRequest {
+    /// The run that a recipe describes.
+    ///
+    /// # Errors
+    /// When the recipe names a method, device or setting that this program does not know.
+    pub fn from_recipe(recipe: &Recipe) -> Result<Self, Problem> {
+        let wrong = |message: String| Problem::plain(Area::Train, message);
+        let method = crate::engine::Method::ALL
+            .into_iter()
+            .find(|method| method.name() == recipe.method)
+            .ok_or_else(|| {
+                wrong(format!(
+                    "the recipe's method `{}` is not known here",
+                    recipe.method
+                ))
+            })?;
+        let device = match &recipe.device {
+            Some(name) => DeviceKind::from_name(name)
+                .ok_or_else(|| wrong(format!("the recipe's device `{name}` is not known here")))?,
+            None => DeviceKind::default(),
+        };
+        let settings: TrainSettings = recipe
+            .settings()
+            .map_err(|error| Problem::new(Area::Train, &error))?;
+        let target = match (recipe.epsilon, recipe.delta) {
+            (Some(epsilon), Some(delta)) => Some(PrivacyTarget {
+                epsilon,
+                delta,
+                neighboring: recipe.relation.unwrap_or(PrivacyTarget::default().neighboring),
+            }),
+            _ => None,
+        };
+        let settings = (!recipe.settings.is_empty()).then_some(settings);
+        Ok(Self {
+            method,
+            target,
+            settings,
+            overrides: Vec::new(),
+            device,
+            seed: recipe.seed,
+        })
+    }
+}

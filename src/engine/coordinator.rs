@@ -1,0 +1,384 @@
+//! The engine's own thread: keeps the state, hands work to the other threads, and publishes snapshots.
+//!
+//! It never computes anything that could take long, so a command is answered at once whatever else goes on.
+
+mod dataset;
+mod exports;
+mod runs;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
+
+use crate::data::Column;
+use crate::engine::command::{Command, RunId, RunRequest};
+use crate::engine::event::{Area, EngineEvent, Exported, Problem};
+use crate::engine::ledger_thread::LedgerHandle;
+use crate::engine::loader::{self, LoadEnd, PlanOutcome, Task};
+use crate::engine::run_job::RunEnd;
+use crate::engine::settings::Settings;
+use crate::engine::snapshot::{LedgerView, PlanPreview, Snapshot};
+use crate::engine::{Latest, Wake};
+use crate::privacy::ledger::EntryId;
+use crate::train::PlanSummary;
+
+/// Snapshots are replaced at most ten times a second.
+const PUBLISH_EVERY: Duration = Duration::from_millis(100);
+/// How many notes of workers may wait; workers wait beyond that.
+const NOTE_QUEUE: usize = 1024;
+
+/// Where events and snapshots go.
+pub(super) struct Outlet {
+    pub events: Sender<EngineEvent>,
+    pub latest: Arc<Latest>,
+    pub wake: Wake,
+}
+
+impl Outlet {
+    fn event(&self, event: EngineEvent) {
+        // A reader that is gone needs no events.
+        let _ = self.events.send(event);
+        (self.wake)();
+    }
+}
+
+/// What workers tell the coordinator.
+pub(super) enum Note {
+    LoadEnded {
+        generation: u64,
+        end: LoadEnd,
+    },
+    Checked {
+        generation: u64,
+        revision: u64,
+        misfit: Option<Problem>,
+    },
+    Reprofiled {
+        generation: u64,
+        suggestion: Box<Result<Column, Problem>>,
+    },
+    Planned {
+        generation: u64,
+        request: Box<RunRequest>,
+        outcome: Box<PlanOutcome>,
+    },
+    RunPlanned {
+        run: RunId,
+        plan: Arc<PlanSummary>,
+    },
+    RunStarted {
+        run: RunId,
+        entry: Option<EntryId>,
+    },
+    RunWarning {
+        run: RunId,
+        message: String,
+    },
+    RunEnded {
+        run: RunId,
+        end: Box<RunEnd>,
+    },
+    Exported(Box<Result<Exported, ExportEnd>>),
+}
+
+pub(super) use exports::ExportEnd;
+
+/// The state of everything.
+pub(super) struct Coordinator {
+    home: PathBuf,
+    outlet: Outlet,
+    notes: Receiver<Note>,
+    note_sender: Sender<Note>,
+    tasks: Sender<Task>,
+    ledger: LedgerHandle,
+    threads: Vec<JoinHandle<()>>,
+    dataset: dataset::DatasetState,
+    plan: PlanState,
+    runs: runs::Runs,
+    export: exports::ExportState,
+    ledger_view: Arc<LedgerView>,
+    revision: u64,
+    changed: bool,
+}
+
+/// The plan last worked out, the one under way, and the newest request that waits for it.
+#[derive(Default)]
+struct PlanState {
+    shown: Option<Arc<PlanPreview>>,
+    under_way: bool,
+    waiting: Option<Box<RunRequest>>,
+}
+
+impl Coordinator {
+    pub fn new(home: &Path, outlet: Outlet) -> std::io::Result<Self> {
+        let (note_sender, notes) = bounded(NOTE_QUEUE);
+        let (tasks, loader) = loader::spawn(note_sender.clone())?;
+        let (ledger, ledger_thread) = LedgerHandle::spawn(home)?;
+        Ok(Self {
+            home: home.to_path_buf(),
+            outlet,
+            notes,
+            note_sender,
+            tasks,
+            ledger,
+            threads: vec![loader, ledger_thread],
+            dataset: dataset::DatasetState::default(),
+            plan: PlanState::default(),
+            runs: runs::Runs::default(),
+            export: exports::ExportState::default(),
+            ledger_view: Arc::default(),
+            revision: 0,
+            changed: true,
+        })
+    }
+
+    /// Serves commands and notes until nobody can send commands any more.
+    pub fn run(mut self, commands: &Receiver<Command>) {
+        self.refresh_ledger();
+        let mut last_published: Option<Instant> = None;
+        loop {
+            let wait = self.wait_before_publishing(last_published);
+            let timer = wait.map_or_else(never, after);
+            select! {
+                recv(commands) -> command => match command {
+                    Ok(command) => self.command(command),
+                    Err(_) => break,
+                },
+                recv(self.notes) -> note => if let Ok(note) = note { self.note(note) },
+                recv(timer) -> _ => {}
+            }
+            let due = last_published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY);
+            if due && (self.changed | self.poll_progress()) {
+                self.publish();
+                last_published = Some(Instant::now());
+            }
+        }
+        self.shut_down();
+    }
+
+    /// How long to sleep: not at all past the next publication when there is something to tell, forever when
+    /// nothing goes on.
+    fn wait_before_publishing(&self, last: Option<Instant>) -> Option<Duration> {
+        if self.changed {
+            return Some(last.map_or(Duration::ZERO, |at| PUBLISH_EVERY.saturating_sub(at.elapsed())));
+        }
+        let busy = self.dataset.is_loading() || self.runs.any_active() || self.export.is_busy();
+        busy.then_some(PUBLISH_EVERY)
+    }
+
+    fn poll_progress(&mut self) -> bool {
+        let runs = self.runs.poll();
+        runs || self.dataset.is_loading() || self.export.is_busy()
+    }
+
+    fn publish(&mut self) {
+        self.revision += 1;
+        self.changed = false;
+        self.outlet.latest.set(Snapshot {
+            revision: self.revision,
+            loading: self.dataset.loading(),
+            dataset: self.dataset.shown(),
+            plan: self.plan.shown.clone(),
+            runs: self.runs.views(),
+            exporting: self.export.shown(),
+            ledger: Arc::clone(&self.ledger_view),
+        });
+        (self.outlet.wake)();
+    }
+
+    /// Publishes at once and then tells the event, so that who hears of it finds it in the snapshot.
+    fn tell(&mut self, event: EngineEvent) {
+        self.publish();
+        self.outlet.event(event);
+    }
+
+    fn fail(&mut self, problem: Problem) {
+        self.tell(EngineEvent::Failed(problem));
+    }
+
+    fn command(&mut self, command: Command) {
+        self.changed = true;
+        match command {
+            Command::Open(source) => self.open(source),
+            Command::CancelLoad => self.dataset.cancel_load(),
+            Command::Close => self.close(),
+            Command::EditSchema(edit) => self.edit_schema(edit),
+            Command::SaveSchema(path) => self.save_schema(path),
+            Command::PreviewPlan(request) => self.preview_plan(request),
+            Command::Start(request) => self.start_run(*request),
+            Command::Pause(run) => self.runs.pause(run),
+            Command::Resume(run) => self.runs.resume(run),
+            Command::Stop(run) => self.stop_run(run),
+            Command::Forget(run) => self.runs.forget(run),
+            Command::Export(request) => self.start_export(*request),
+            Command::CancelExport => self.export.cancel(),
+            Command::SetTotal {
+                epsilon,
+                delta,
+                reason,
+            } => self.set_total(epsilon.get(), delta, reason),
+            Command::SaveSettings(settings) => self.save_settings(&settings),
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        self.changed = true;
+        match note {
+            Note::LoadEnded { generation, end } => self.load_ended(generation, end),
+            Note::Checked {
+                generation,
+                revision,
+                misfit,
+            } => self.checked(generation, revision, misfit),
+            Note::Reprofiled {
+                generation,
+                suggestion,
+            } => self.reprofiled(generation, *suggestion),
+            Note::Planned {
+                generation,
+                request,
+                outcome,
+            } => self.planned(generation, *request, *outcome),
+            Note::RunPlanned { run, plan } => self.runs.set_plan(run, plan),
+            Note::RunStarted { run, entry } => self.run_started(run, entry),
+            Note::RunWarning { run, message } => {
+                self.tell(EngineEvent::Warning {
+                    run: Some(run),
+                    area: Area::Train,
+                    message,
+                });
+            }
+            Note::RunEnded { run, end } => self.run_ended(run, *end),
+            Note::Exported(outcome) => self.export_ended(*outcome),
+        }
+    }
+
+    fn preview_plan(&mut self, request: Box<RunRequest>) {
+        if let Some(shown) = &self.plan.shown
+            && shown.request != *request
+        {
+            self.plan.shown = Some(Arc::new(PlanPreview {
+                outdated: true,
+                ..(**shown).clone()
+            }));
+        }
+        self.plan.waiting = Some(request);
+        self.next_plan();
+    }
+
+    /// Sends the newest request for a plan once the one under way is answered.
+    fn next_plan(&mut self) {
+        if self.plan.under_way {
+            return;
+        }
+        let Some(dataset) = self.dataset.current() else {
+            self.plan = PlanState::default();
+            return;
+        };
+        if let Some(request) = self.plan.waiting.take() {
+            self.plan.under_way = true;
+            let task = Task::Plan {
+                generation: dataset.generation,
+                rows: dataset.table.rows(),
+                schema: Arc::clone(&dataset.schema),
+                request,
+            };
+            // The loader ends only with the coordinator.
+            let _ = self.tasks.send(task);
+        }
+    }
+
+    fn planned(&mut self, generation: u64, request: RunRequest, outcome: PlanOutcome) {
+        self.plan.under_way = false;
+        if self
+            .dataset
+            .current()
+            .is_some_and(|dataset| dataset.generation == generation)
+        {
+            let outdated = self.plan.waiting.is_some();
+            self.plan.shown = Some(Arc::new(PlanPreview {
+                request,
+                outcome,
+                outdated,
+            }));
+        }
+        self.next_plan();
+    }
+
+    fn set_total(&mut self, epsilon: f64, delta: f64, reason: String) {
+        let Some(dataset) = self.dataset.current() else {
+            return self.fail(Problem::plain(
+                Area::Ledger,
+                "open a table before setting its total budget",
+            ));
+        };
+        let outcome = self
+            .dataset
+            .identity()
+            .ok_or_else(|| self.dataset.no_identity())
+            .and_then(|id| {
+                let total = super::ledger_thread::Total {
+                    dataset: id,
+                    name: dataset.name.clone(),
+                    epsilon,
+                    delta,
+                    reason,
+                };
+                self.ledger
+                    .set_total(total)
+                    .map_err(|error| Problem::new(Area::Ledger, &error))
+            });
+        self.refresh_ledger();
+        if let Err(problem) = outcome {
+            self.fail(problem);
+        }
+    }
+
+    /// Reads the ledger's entries and the open data set's budget anew.
+    fn refresh_ledger(&mut self) {
+        self.changed = true;
+        self.ledger_view = Arc::new(match self.ledger.entries() {
+            Ok(entries) => LedgerView {
+                entries,
+                problem: None,
+            },
+            Err(error) => LedgerView {
+                entries: Vec::new(),
+                problem: Some(Problem::new(Area::Ledger, &error)),
+            },
+        });
+        let ledger = self.ledger.clone();
+        self.dataset.refresh_budget(&ledger);
+    }
+
+    fn save_settings(&mut self, settings: &Settings) {
+        if let Err(error) = settings.save(&self.home) {
+            self.fail(Problem::new(Area::Settings, &error));
+        }
+    }
+
+    /// Stops the runs after their present step, waits for their accounts, and ends the other threads.
+    fn shut_down(mut self) {
+        self.dataset.cancel_load();
+        self.export.cancel();
+        self.runs.stop_all();
+        while self.runs.any_active() {
+            match self.notes.recv_timeout(Duration::from_secs(30)) {
+                Ok(Note::RunEnded { run, end }) => self.runs.end(run, &end),
+                Ok(_) => {}
+                // A run that does not answer keeps its reservation, which is charged in full.
+                Err(_) => break,
+            }
+        }
+        drop(self.tasks);
+        drop(self.ledger);
+        drop(self.runs);
+        drop(self.notes);
+        for thread in self.threads {
+            let _ = thread.join();
+        }
+    }
+}

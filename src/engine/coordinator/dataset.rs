@@ -1,0 +1,357 @@
+//! The open table, its schema under review, and the load in progress.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::data::{Column, Provenance, RowCount, Schema};
+use crate::engine::command::{ColumnEdit, DataSource, SchemaEdit};
+use crate::engine::coordinator::Coordinator;
+use crate::engine::event::{Area, EngineEvent, Problem};
+use crate::engine::ledger_thread::LedgerHandle;
+use crate::engine::loader::{LoadEnd, Loaded, StageCell, Task};
+use crate::engine::snapshot::{Dataset, Loading};
+use crate::num::Progress;
+use crate::privacy::ledger::DatasetId;
+
+#[derive(Default)]
+pub(super) struct DatasetState {
+    current: Option<Arc<Dataset>>,
+    /// The keyed identity of the open table's content, or why there is none.
+    identity: Option<Result<DatasetId, Problem>>,
+    load: Option<Load>,
+    /// Counts up with each load, so that answers about an earlier table are dropped.
+    generation: u64,
+    /// Counts up with each change of the schema, so that only the newest check counts.
+    schema_revision: u64,
+    checking: bool,
+}
+
+struct Load {
+    generation: u64,
+    name: String,
+    progress: Progress,
+    stage: StageCell,
+}
+
+impl DatasetState {
+    pub fn current(&self) -> Option<&Arc<Dataset>> {
+        self.current.as_ref()
+    }
+
+    pub fn shown(&self) -> Option<Arc<Dataset>> {
+        self.current.clone()
+    }
+
+    pub fn is_loading(&self) -> bool {
+        self.load.is_some()
+    }
+
+    pub fn loading(&self) -> Option<Loading> {
+        self.load.as_ref().map(|load| Loading {
+            name: load.name.clone(),
+            stage: load.stage.get(),
+            share: load.progress.fraction().map(|share| share as f32),
+        })
+    }
+
+    pub fn cancel_load(&mut self) {
+        if let Some(load) = &self.load {
+            load.progress.cancel();
+        }
+    }
+
+    /// The identity under which the ledger knows the open table.
+    pub fn identity(&self) -> Option<DatasetId> {
+        self.identity.as_ref()?.as_ref().ok().copied()
+    }
+
+    /// Why the ledger does not know the open table.
+    pub fn no_identity(&self) -> Problem {
+        match &self.identity {
+            Some(Err(problem)) => problem.clone(),
+            _ => Problem::plain(
+                Area::Ledger,
+                "the open table has no identity in the ledger; open it again",
+            ),
+        }
+    }
+
+    pub fn refresh_budget(&mut self, ledger: &LedgerHandle) {
+        let Some(dataset) = &mut self.current else { return };
+        let budget = match &self.identity {
+            Some(Ok(identity)) => ledger.budget(*identity).ok(),
+            _ => None,
+        };
+        Arc::make_mut(dataset).budget = budget;
+    }
+
+    fn set_schema(&mut self, schema: Schema) {
+        let Some(dataset) = &mut self.current else { return };
+        self.schema_revision += 1;
+        let dataset = Arc::make_mut(dataset);
+        dataset.open = schema.open_columns();
+        dataset.schema = Arc::new(schema);
+        dataset.schema_changed = true;
+    }
+}
+
+impl Coordinator {
+    pub(super) fn open(&mut self, source: DataSource) {
+        self.dataset.cancel_load();
+        self.dataset.generation += 1;
+        let name = match &source {
+            DataSource::File { path, .. } => path
+                .file_name()
+                .unwrap_or(path.as_os_str())
+                .to_string_lossy()
+                .into_owned(),
+            DataSource::Sample(id) => (*id).to_owned(),
+        };
+        let progress = Progress::default();
+        let stage = StageCell::default();
+        let generation = self.dataset.generation;
+        self.dataset.load = Some(Load {
+            generation,
+            name,
+            progress: progress.clone(),
+            stage: stage.clone(),
+        });
+        let _ = self.tasks.send(Task::Load {
+            generation,
+            source,
+            progress,
+            stage,
+        });
+    }
+
+    pub(super) fn close(&mut self) {
+        self.dataset.current = None;
+        self.dataset.identity = None;
+        self.plan = super::PlanState {
+            under_way: self.plan.under_way,
+            ..super::PlanState::default()
+        };
+    }
+
+    pub(super) fn load_ended(&mut self, generation: u64, end: LoadEnd) {
+        if self
+            .dataset
+            .load
+            .as_ref()
+            .is_none_or(|load| load.generation != generation)
+        {
+            return;
+        }
+        self.dataset.load = None;
+        match end {
+            LoadEnd::Cancelled => self.tell(EngineEvent::LoadCancelled),
+            LoadEnd::Failed(problem) => self.fail(problem),
+            LoadEnd::Loaded(loaded) => self.loaded(generation, *loaded),
+        }
+    }
+
+    fn loaded(&mut self, generation: u64, loaded: Loaded) {
+        let identity = self
+            .ledger
+            .identify(loaded.table.content_digest())
+            .map_err(|error| Problem::new(Area::Ledger, &error));
+        let (name, rows) = (loaded.name.clone(), loaded.table.rows());
+        let ledger_problem = identity.as_ref().err().cloned();
+        self.dataset.identity = Some(identity);
+        self.dataset.current = Some(Arc::new(Dataset {
+            generation,
+            name: loaded.name,
+            path: loaded.path,
+            schema_changed: loaded.schema_path.is_none(),
+            schema_path: loaded.schema_path,
+            open: loaded.schema.open_columns(),
+            misfit: loaded.misfit,
+            table: loaded.table,
+            schema: Arc::new(loaded.schema),
+            summaries: Arc::new(loaded.summaries),
+            warnings: Arc::new(loaded.warnings),
+            budget: None,
+        }));
+        self.dataset.schema_revision += 1;
+        self.plan = super::PlanState {
+            under_way: self.plan.under_way,
+            ..super::PlanState::default()
+        };
+        self.refresh_ledger();
+        self.tell(EngineEvent::Opened { name, rows });
+        if let Some(problem) = ledger_problem {
+            self.fail(problem);
+        }
+    }
+
+    pub(super) fn edit_schema(&mut self, edit: SchemaEdit) {
+        let Some(dataset) = self.dataset.current() else {
+            return self.fail(Problem::plain(
+                Area::Schema,
+                "there is no open table whose schema could be changed",
+            ));
+        };
+        // A new kind needs suggestions read off the rows, which the loader finds; the rest is done at once.
+        if let SchemaEdit::Column {
+            name,
+            edit: ColumnEdit::Kind(kind),
+        } = edit
+        {
+            let task = Task::Reprofile {
+                generation: dataset.generation,
+                table: dataset.table.clone(),
+                schema: Arc::clone(&dataset.schema),
+                column: name,
+                kind,
+            };
+            let _ = self.tasks.send(task);
+            return;
+        }
+        let mut schema = (*dataset.schema).clone();
+        match apply(&mut schema, edit) {
+            Ok(()) => self.replace_schema(schema),
+            Err(problem) => self.fail(problem),
+        }
+    }
+
+    fn replace_schema(&mut self, schema: Schema) {
+        self.dataset.set_schema(schema);
+        self.check_schema();
+        // The plan that is shown was made for another schema: work it out anew.
+        if let Some(shown) = self.plan.shown.clone() {
+            self.preview_plan(Box::new(shown.request.clone()));
+        }
+    }
+
+    fn check_schema(&mut self) {
+        if self.dataset.checking {
+            return;
+        }
+        if let Some(dataset) = &self.dataset.current {
+            self.dataset.checking = true;
+            let task = Task::Check {
+                generation: dataset.generation,
+                revision: self.dataset.schema_revision,
+                table: dataset.table.clone(),
+                schema: Arc::clone(&dataset.schema),
+            };
+            let _ = self.tasks.send(task);
+        }
+    }
+
+    pub(super) fn checked(&mut self, generation: u64, revision: u64, misfit: Option<Problem>) {
+        self.dataset.checking = false;
+        if revision != self.dataset.schema_revision {
+            return self.check_schema();
+        }
+        if let Some(dataset) = &mut self.dataset.current
+            && dataset.generation == generation
+        {
+            Arc::make_mut(dataset).misfit = misfit;
+        }
+    }
+
+    pub(super) fn reprofiled(&mut self, generation: u64, suggestion: Result<Column, Problem>) {
+        let Some(dataset) = self
+            .dataset
+            .current()
+            .filter(|dataset| dataset.generation == generation)
+        else {
+            return;
+        };
+        let mut schema = (*dataset.schema).clone();
+        match suggestion {
+            Ok(column) => {
+                if let Some(place) = schema.column.iter_mut().find(|known| known.name == column.name) {
+                    *place = column;
+                }
+                self.replace_schema(schema);
+            }
+            Err(problem) => self.fail(problem),
+        }
+    }
+
+    pub(super) fn save_schema(&mut self, path: Option<PathBuf>) {
+        let Some(dataset) = self.dataset.current() else {
+            return self.fail(Problem::plain(
+                Area::Schema,
+                "there is no open table whose schema could be saved",
+            ));
+        };
+        let target = path
+            .or_else(|| dataset.schema_path.clone())
+            .or_else(|| dataset.path.as_deref().map(Schema::path_beside));
+        let Some(target) = target else {
+            return self.fail(Problem::plain(
+                Area::Schema,
+                "this table ships with the program and has no folder; name a file for its schema",
+            ));
+        };
+        match dataset.schema.save(&target) {
+            Ok(()) => {
+                if let Some(dataset) = &mut self.dataset.current {
+                    let dataset = Arc::make_mut(dataset);
+                    dataset.schema_changed = false;
+                    dataset.schema_path = Some(target.clone());
+                }
+                self.tell(EngineEvent::SchemaSaved(target));
+            }
+            Err(error) => self.fail(Problem::new(Area::Schema, &error)),
+        }
+    }
+}
+
+/// Makes a change to the schema.
+fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
+    match edit {
+        SchemaEdit::Column { name, edit } => {
+            let Some(column) = schema.find_mut(&name) else {
+                return Err(Problem::plain(
+                    Area::Schema,
+                    format!("the schema has no column `{name}`"),
+                ));
+            };
+            edit_column(column, edit);
+            Ok(())
+        }
+        SchemaEdit::AcceptAllSuggestions => {
+            for column in &mut schema.column {
+                column.accept_suggestion();
+            }
+            Ok(())
+        }
+        SchemaEdit::Label(label) => {
+            schema.label = label;
+            Ok(())
+        }
+        SchemaEdit::Rows(rows) => {
+            schema.rows = rows.map(|value| RowCount {
+                value,
+                provenance: Provenance::Declared,
+            });
+            Ok(())
+        }
+        SchemaEdit::Public(public) => {
+            schema.public = public;
+            Ok(())
+        }
+    }
+}
+
+fn edit_column(column: &mut Column, edit: ColumnEdit) {
+    match edit {
+        // The loader carries this out, with suggestions read off the rows for the new kind.
+        ColumnEdit::Kind(kind) => column.set_kind(kind),
+        ColumnEdit::Lower(bound) => column.type_lower(bound),
+        ColumnEdit::Upper(bound) => column.type_upper(bound),
+        ColumnEdit::Scale(scale) => column.scale = scale,
+        ColumnEdit::Domain(domain) => column.declare_domain(domain),
+        ColumnEdit::Missing(missing) => column.missing = missing,
+        ColumnEdit::AcceptSuggestion => {
+            column.accept_suggestion();
+        }
+        ColumnEdit::WithdrawAcceptance => {
+            column.withdraw_acceptance();
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The export in progress: one at a time, on a thread of its own.
+
+use std::path::PathBuf;
+
+use crate::engine::command::ExportRequest;
+use crate::engine::coordinator::Coordinator;
+use crate::engine::event::{Area, EngineEvent, Exported, Problem};
+use crate::engine::export_job::ExportJob;
+use crate::engine::snapshot::Exporting;
+use crate::num::Progress;
+
+/// How an export ended without files.
+#[derive(Debug)]
+pub enum ExportEnd {
+    /// The person gave it up.
+    Cancelled,
+    /// A file is there already.
+    Exists(PathBuf),
+    /// It failed.
+    Failed(Problem),
+}
+
+#[derive(Default)]
+pub(super) struct ExportState {
+    busy: Option<(PathBuf, usize, Progress)>,
+}
+
+impl ExportState {
+    pub fn is_busy(&self) -> bool {
+        self.busy.is_some()
+    }
+
+    pub fn cancel(&self) {
+        if let Some((_, _, progress)) = &self.busy {
+            progress.cancel();
+        }
+    }
+
+    pub fn shown(&self) -> Option<Exporting> {
+        self.busy.as_ref().map(|(path, total, progress)| Exporting {
+            path: path.clone(),
+            rows: (progress.fraction().unwrap_or(0.0) * *total as f64) as usize,
+            total: *total,
+        })
+    }
+}
+
+impl Coordinator {
+    pub(super) fn start_export(&mut self, request: ExportRequest) {
+        if self.export.is_busy() {
+            return self.fail(Problem::plain(
+                Area::Export,
+                "another export is being written; wait for it or cancel it",
+            ));
+        }
+        let Some(finished) = self.runs.finished(request.run) else {
+            let message = format!(
+                "{} has no generator: only a run that has ended can be exported",
+                request.run
+            );
+            return self.fail(Problem::plain(Area::Export, message));
+        };
+        let progress = Progress::default();
+        self.export.busy = Some((request.path.clone(), request.rows, progress.clone()));
+        let job = ExportJob {
+            request,
+            finished,
+            ledger: self.ledger.clone(),
+
+            progress,
+        };
+        let notes = self.note_sender.clone();
+        let spawned = std::thread::Builder::new()
+            .name("export".into())
+            .spawn(move || drop(notes.send(super::Note::Exported(Box::new(job.run())))));
+        if let Err(error) = spawned {
+            self.export.busy = None;
+            self.fail(Problem::new(
+                Area::Export,
+                &super::super::EngineError::Thread(error),
+            ));
+        }
+    }
+
+    pub(super) fn export_ended(&mut self, outcome: Result<Exported, ExportEnd>) {
+        self.export.busy = None;
+        self.tell(match outcome {
+            Ok(exported) => EngineEvent::Exported(Box::new(exported)),
+            Err(ExportEnd::Cancelled) => EngineEvent::ExportCancelled,
+            Err(ExportEnd::Exists(path)) => EngineEvent::TargetExists(path),
+            Err(ExportEnd::Failed(problem)) => EngineEvent::Failed(problem),
+        });
+    }
+}

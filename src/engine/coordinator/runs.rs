@@ -1,0 +1,249 @@
+//! The runs of this session: queued beyond the cores, each on a thread of its own.
+
+use std::sync::Arc;
+
+use crate::engine::command::{RunId, RunRequest};
+use crate::engine::coordinator::Coordinator;
+use crate::engine::event::{Area, EngineEvent, Problem};
+use crate::engine::run_job::{FinishedRun, RunEnd, RunJob, RunSlot};
+use crate::engine::snapshot::{RunState, RunView, SampleRows, Series};
+use crate::num::StewardOnly;
+use crate::privacy::ledger::EntryId;
+use crate::train::{Control, PlanSummary};
+
+#[derive(Default)]
+pub(super) struct Runs {
+    runs: Vec<Run>,
+    started: u64,
+}
+
+struct Run {
+    view: Arc<RunView>,
+    control: Arc<Control>,
+    slot: Arc<RunSlot>,
+    /// The job of a run that still waits for a core.
+    waiting: Option<Box<RunJob>>,
+    /// What came of it, for exports.
+    finished: Option<Arc<FinishedRun>>,
+}
+
+impl Runs {
+    pub fn views(&self) -> Vec<Arc<RunView>> {
+        self.runs.iter().map(|run| Arc::clone(&run.view)).collect()
+    }
+
+    pub fn any_active(&self) -> bool {
+        self.runs.iter().any(|run| run.view.state.is_active())
+    }
+
+    /// Takes the newest progress of each run. Says whether there was any.
+    pub fn poll(&mut self) -> bool {
+        let mut news = false;
+        for run in &mut self.runs {
+            if let Some(live) = run.slot.take() {
+                live.put_into(Arc::make_mut(&mut run.view));
+                news = true;
+            }
+        }
+        news
+    }
+
+    fn find(&mut self, id: RunId) -> Option<&mut Run> {
+        self.runs.iter_mut().find(|run| run.view.id == id)
+    }
+
+    pub fn finished(&self, id: RunId) -> Option<Arc<FinishedRun>> {
+        self.runs.iter().find(|run| run.view.id == id)?.finished.clone()
+    }
+
+    pub fn pause(&mut self, id: RunId) {
+        if let Some(run) = self.find(id)
+            && run.view.state == RunState::Running
+        {
+            run.control.pause();
+            Arc::make_mut(&mut run.view).state = RunState::Paused;
+        }
+    }
+
+    pub fn resume(&mut self, id: RunId) {
+        if let Some(run) = self.find(id)
+            && run.view.state == RunState::Paused
+        {
+            run.control.resume();
+            Arc::make_mut(&mut run.view).state = RunState::Running;
+        }
+    }
+
+    pub fn forget(&mut self, id: RunId) {
+        self.runs
+            .retain(|run| run.view.id != id || run.view.state.is_active());
+    }
+
+    pub fn stop_all(&mut self) {
+        for run in &mut self.runs {
+            if run.waiting.take().is_some() {
+                Arc::make_mut(&mut run.view).state = RunState::Failed(never_started());
+            } else if run.view.state.is_active() {
+                run.control.stop();
+            }
+        }
+    }
+
+    pub fn set_plan(&mut self, id: RunId, plan: Arc<PlanSummary>) {
+        if let Some(run) = self.find(id) {
+            let view = Arc::make_mut(&mut run.view);
+            view.steps = plan.steps;
+            view.plan = Some(plan);
+        }
+    }
+
+    /// Takes the last progress and the end of a run.
+    pub fn end(&mut self, id: RunId, end: &RunEnd) {
+        if let Some(run) = self.find(id) {
+            let view = Arc::make_mut(&mut run.view);
+            if let Some(live) = run.slot.take() {
+                live.put_into(view);
+            }
+            view.seconds_left = None;
+            match end {
+                RunEnd::Finished(finished) => {
+                    view.state = RunState::Finished(finished.reason());
+                    run.finished = Some(Arc::clone(finished));
+                }
+                RunEnd::Failed(problem) => view.state = RunState::Failed(problem.clone()),
+            }
+        }
+    }
+
+    fn running(&self) -> usize {
+        self.runs
+            .iter()
+            .filter(|run| run.waiting.is_none() && run.view.state.is_active())
+            .count()
+    }
+}
+
+fn never_started() -> Problem {
+    Problem::plain(
+        Area::Train,
+        "the run was stopped while it waited for a core; nothing was spent",
+    )
+}
+
+impl Coordinator {
+    pub(super) fn start_run(&mut self, request: RunRequest) {
+        let Some(dataset) = self.dataset.current().cloned() else {
+            return self.fail(Problem::plain(Area::Train, "open a table before starting a run"));
+        };
+        if let Some(problem) = &dataset.misfit {
+            return self.fail(problem.clone());
+        }
+        self.runs.started += 1;
+        let id = RunId(self.runs.started);
+        let control = Arc::new(Control::default());
+        let slot = Arc::new(RunSlot::default());
+        let view = Arc::new(RunView {
+            id,
+            dataset: dataset.name.clone(),
+            method: request.method,
+            target: request.target,
+            seed: request.seed,
+            device: request.device,
+            state: RunState::Queued,
+            plan: None,
+            step: 0,
+            steps: 0,
+            steps_per_second: 0.0,
+            seconds_left: None,
+            seconds: 0.0,
+            critic_loss: StewardOnly::new(Series::default()),
+            generator_loss: Series::default(),
+            total_variation: StewardOnly::new(None),
+            frechet: StewardOnly::new(Series::default()),
+            frechet_samples: 0,
+            epsilon: Series::default(),
+            epsilon_projected: Series::default(),
+            histograms: StewardOnly::new(Arc::default()),
+            sample: Arc::new(SampleRows::default()),
+        });
+        let job = Box::new(RunJob {
+            id,
+            dataset,
+            identity: self.dataset.identity(),
+            request,
+            ledger: self.ledger.clone(),
+            control: Arc::clone(&control),
+            slot: Arc::clone(&slot),
+            notes: self.note_sender.clone(),
+        });
+        self.runs.runs.push(Run {
+            view,
+            control,
+            slot,
+            waiting: Some(job),
+            finished: None,
+        });
+        self.start_waiting_runs();
+    }
+
+    /// Starts as many waiting runs as there are free cores, the oldest first.
+    fn start_waiting_runs(&mut self) {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        while self.runs.running() < cores {
+            let Some(run) = self.runs.runs.iter_mut().find(|run| run.waiting.is_some()) else {
+                return;
+            };
+            let Some(job) = run.waiting.take() else { return };
+            let view = Arc::make_mut(&mut run.view);
+            view.state = RunState::Preparing;
+            let id = view.id;
+            let spawned = std::thread::Builder::new()
+                .name(id.to_string())
+                .spawn(move || job.run());
+            if let Err(error) = spawned {
+                let problem = Problem::new(Area::Train, &super::super::EngineError::Thread(error));
+                self.runs.end(id, &RunEnd::Failed(problem.clone()));
+                self.tell(EngineEvent::RunFailed { run: id, problem });
+            }
+        }
+    }
+
+    pub(super) fn stop_run(&mut self, id: RunId) {
+        let Some(run) = self.runs.find(id) else { return };
+        if run.waiting.take().is_some() {
+            let problem = never_started();
+            Arc::make_mut(&mut run.view).state = RunState::Failed(problem.clone());
+            self.tell(EngineEvent::RunFailed { run: id, problem });
+        } else if run.view.state.is_active() {
+            run.control.stop();
+            Arc::make_mut(&mut run.view).state = RunState::Stopping;
+        }
+    }
+
+    pub(super) fn run_started(&mut self, id: RunId, entry: Option<EntryId>) {
+        if let Some(run) = self.runs.find(id) {
+            let view = Arc::make_mut(&mut run.view);
+            if view.state == RunState::Preparing {
+                view.state = RunState::Running;
+            }
+        }
+        self.refresh_ledger();
+        self.tell(EngineEvent::Started {
+            run: id,
+            ledger_entry: entry,
+        });
+    }
+
+    pub(super) fn run_ended(&mut self, id: RunId, end: RunEnd) {
+        self.runs.end(id, &end);
+        self.refresh_ledger();
+        self.tell(match end {
+            RunEnd::Finished(finished) => EngineEvent::Finished {
+                run: id,
+                reason: finished.reason(),
+            },
+            RunEnd::Failed(problem) => EngineEvent::RunFailed { run: id, problem },
+        });
+        self.start_waiting_runs();
+    }
+}

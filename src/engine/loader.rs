@@ -1,0 +1,260 @@
+//! The thread for loading, profiling, checking and planning: one task after the other, off every frame.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::data::{
+    ColumnSummary, Kind, ProfileWarning, Schema, Table, profile, read_table, samples, suggest_column,
+};
+use crate::engine::command::{DataSource, RunRequest, SchemaSource};
+use crate::engine::coordinator::Note;
+use crate::engine::event::{Area, Problem};
+use crate::engine::run_job::plan_for;
+use crate::engine::snapshot::LoadStage;
+use crate::num::Progress;
+use crate::train::PlanSummary;
+
+/// How many tasks may wait; the coordinator sends a new plan or check only after the last one's answer.
+const QUEUE: usize = 64;
+
+/// What the loader may be asked.
+pub(super) enum Task {
+    /// Read a table and find or infer its schema.
+    Load {
+        generation: u64,
+        source: DataSource,
+        progress: Progress,
+        stage: StageCell,
+    },
+    /// Hold a schema against the data.
+    Check {
+        generation: u64,
+        revision: u64,
+        table: Table,
+        schema: Arc<Schema>,
+    },
+    /// What the profile would suggest for a column if it were of this kind.
+    Reprofile {
+        generation: u64,
+        table: Table,
+        schema: Arc<Schema>,
+        column: String,
+        kind: Kind,
+    },
+    /// Work out a plan.
+    Plan {
+        generation: u64,
+        rows: usize,
+        schema: Arc<Schema>,
+        request: Box<RunRequest>,
+    },
+}
+
+/// The stage of a load, shared with the coordinator.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StageCell(Arc<AtomicU8>);
+
+impl StageCell {
+    const STAGES: [LoadStage; 3] = [LoadStage::Reading, LoadStage::Profiling, LoadStage::Checking];
+
+    pub fn get(&self) -> LoadStage {
+        Self::STAGES[usize::from(self.0.load(Ordering::Relaxed)).min(Self::STAGES.len() - 1)]
+    }
+
+    fn set(&self, stage: LoadStage) {
+        let place = Self::STAGES
+            .iter()
+            .position(|known| *known == stage)
+            .unwrap_or_default();
+        self.0.store(place as u8, Ordering::Relaxed);
+    }
+}
+
+/// A table that was read whole.
+pub(super) struct Loaded {
+    pub name: String,
+    pub path: Option<PathBuf>,
+    pub schema_path: Option<PathBuf>,
+    pub table: Table,
+    pub schema: Schema,
+    pub summaries: Vec<ColumnSummary>,
+    pub warnings: Vec<ProfileWarning>,
+    pub misfit: Option<Problem>,
+}
+
+/// What came of a load.
+pub(super) enum LoadEnd {
+    Loaded(Box<Loaded>),
+    Cancelled,
+    Failed(Problem),
+}
+
+/// What came of planning.
+pub(super) type PlanOutcome = Result<PlanSummary, Problem>;
+
+/// Starts the thread. It ends when the sender is dropped.
+pub(super) fn spawn(notes: Sender<Note>) -> std::io::Result<(Sender<Task>, JoinHandle<()>)> {
+    let (tasks, inbox) = bounded(QUEUE);
+    let thread = std::thread::Builder::new()
+        .name("loader".into())
+        .spawn(move || serve(&inbox, &notes))?;
+    Ok((tasks, thread))
+}
+
+fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
+    for task in inbox {
+        let note = match task {
+            Task::Load {
+                generation,
+                source,
+                progress,
+                stage,
+            } => {
+                let end = super::catching(Area::Load, || Ok(load(&source, &progress, &stage)))
+                    .unwrap_or_else(LoadEnd::Failed);
+                Note::LoadEnded { generation, end }
+            }
+            Task::Check {
+                generation,
+                revision,
+                table,
+                schema,
+            } => {
+                let misfit =
+                    super::catching(Area::Schema, || check(&schema, &table, &Progress::default())).err();
+                Note::Checked {
+                    generation,
+                    revision,
+                    misfit,
+                }
+            }
+            Task::Reprofile {
+                generation,
+                table,
+                schema,
+                column,
+                kind,
+            } => {
+                let suggestion = super::catching(Area::Schema, || {
+                    suggest_column(&table, &schema, &column, kind)
+                        .map_err(|error| Problem::new(Area::Schema, &error))
+                });
+                Note::Reprofiled {
+                    generation,
+                    suggestion: Box::new(suggestion),
+                }
+            }
+            Task::Plan {
+                generation,
+                rows,
+                schema,
+                request,
+            } => {
+                let outcome = super::catching(Area::Train, || {
+                    plan_for(&request, &schema, rows).map(|plan| plan.summary())
+                });
+                Note::Planned {
+                    generation,
+                    request,
+                    outcome: Box::new(outcome),
+                }
+            }
+        };
+        if notes.send(note).is_err() {
+            return;
+        }
+    }
+}
+
+fn check(schema: &Schema, table: &Table, progress: &Progress) -> Result<(), Problem> {
+    schema
+        .check(table, progress)
+        .map_err(|error| Problem::new(Area::Schema, &error))
+}
+
+fn load(source: &DataSource, progress: &Progress, stage: &StageCell) -> LoadEnd {
+    match try_load(source, progress, stage) {
+        Ok(_) | Err(_) if progress.is_cancelled() => LoadEnd::Cancelled,
+        Ok(loaded) => LoadEnd::Loaded(Box::new(loaded)),
+        Err(problem) => LoadEnd::Failed(problem),
+    }
+}
+
+fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Result<Loaded, Problem> {
+    let loading = |error: crate::data::DataError| Problem::new(Area::Load, &error);
+    match source {
+        DataSource::Sample(id) => {
+            let unknown = || Problem::plain(Area::Load, format!("no sample table is called `{id}`"));
+            let sample = samples::find(id).ok_or_else(unknown)?;
+            let table = sample.table(progress).map_err(loading)?;
+            let schema = sample.schema().map_err(loading)?;
+            stage.set(LoadStage::Profiling);
+            let profile = profile(&table, progress).map_err(loading)?;
+            stage.set(LoadStage::Checking);
+            let misfit = check(&schema, &table, progress).err();
+            Ok(Loaded {
+                name: table.name().to_owned(),
+                path: None,
+                schema_path: None,
+                table,
+                schema,
+                summaries: profile.columns,
+                warnings: Vec::new(),
+                misfit,
+            })
+        }
+        DataSource::File {
+            path,
+            options,
+            schema,
+        } => {
+            let (schema_path, known) = find_schema(path, schema)?;
+            let mut options = options.clone();
+            if let Some(schema) = &known {
+                options.missing.clone_from(&schema.missing);
+            }
+            let table = read_table(path, &options, progress).map_err(loading)?;
+            let name = path
+                .file_name()
+                .unwrap_or(path.as_os_str())
+                .to_string_lossy()
+                .into_owned();
+            stage.set(LoadStage::Profiling);
+            let profile = profile(&table, progress).map_err(loading)?;
+            stage.set(LoadStage::Checking);
+            let (schema, warnings, misfit) = match known {
+                Some(schema) => {
+                    let misfit = check(&schema, &table, progress).err();
+                    (schema, Vec::new(), misfit)
+                }
+                None => (profile.schema, profile.warnings, None),
+            };
+            Ok(Loaded {
+                name,
+                path: Some(path.clone()),
+                schema_path,
+                table,
+                schema,
+                summaries: profile.columns,
+                warnings,
+                misfit,
+            })
+        }
+    }
+}
+
+/// The schema file to use, if there is one, and what it says.
+fn find_schema(data: &Path, source: &SchemaSource) -> Result<(Option<PathBuf>, Option<Schema>), Problem> {
+    let path = match source {
+        SchemaSource::Inferred => None,
+        SchemaSource::File(path) => Some(path.clone()),
+        SchemaSource::Beside => Schema::find_beside(data),
+    };
+    let Some(path) = path else { return Ok((None, None)) };
+    let schema = Schema::load(&path).map_err(|error| Problem::new(Area::Schema, &error))?;
+    Ok((Some(path), Some(schema)))
+}

@@ -1,0 +1,293 @@
+//! A trained generator as a file: weights in safetensors, and in its metadata all that `sample` needs.
+//!
+//! The file holds nothing of the private rows: weights and fine-cell weights are post-processing of the run's
+//! private events, the schema is what the steward reviewed. The certificate travels inside, so that rows drawn
+//! later can still say what they are worth.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, TensorView};
+use safetensors::{SafeTensors, serialize};
+use serde::{Deserialize, Serialize};
+
+use super::ExportError;
+use super::atomic::write_atomically;
+use crate::data::{EncoderSettings, FineWeights, RowEncoder, Schema};
+use crate::model::{DeviceKind, Generator, GeneratorShape, NamedTensor};
+use crate::train::{PlanSummary, TableGenerator, heads_of};
+
+/// The version of the metadata that this program writes.
+const VERSION: u64 = 1;
+/// The metadata's key in the file's header.
+const KEY: &str = "pointillist";
+/// The ending of a generator's file.
+pub const GENERATOR_ENDING: &str = "generator.safetensors";
+
+/// What the metadata says, beside the tensors.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Metadata {
+    version: u64,
+    program_version: String,
+    schema: Schema,
+    encoder: EncoderSettings,
+    latent: usize,
+    hidden: Vec<usize>,
+    batch_norm: bool,
+    fine: Option<FineWeights>,
+    plan: PlanSummary,
+    certificate: Option<serde_json::Value>,
+}
+
+/// A generator, how it came about, and what it promises.
+#[derive(Debug)]
+pub struct GeneratorFile {
+    /// Draws rows.
+    pub generator: TableGenerator,
+    /// The plan that it was trained by.
+    pub plan: PlanSummary,
+    /// The certificate of the run, as JSON; `None` when there was none.
+    pub certificate: Option<serde_json::Value>,
+}
+
+impl GeneratorFile {
+    /// Writes the file, whole or not at all.
+    ///
+    /// # Errors
+    /// When the file exists and may not be replaced, or cannot be written.
+    pub fn save(&self, path: &Path, overwrite: bool) -> Result<(), ExportError> {
+        write_atomically(path, &self.to_bytes(path)?, overwrite)
+    }
+
+    /// The file's bytes; `path` is named in errors.
+    ///
+    /// # Errors
+    /// When the metadata or a tensor cannot be written in this format.
+    pub fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, ExportError> {
+        let network = self.generator.network();
+        let encoder = self.generator.encoder();
+        let metadata = Metadata {
+            version: VERSION,
+            program_version: env!("CARGO_PKG_VERSION").to_owned(),
+            schema: encoder.schema().clone(),
+            encoder: *encoder.settings(),
+            latent: network.shape().latent,
+            hidden: network.shape().hidden.clone(),
+            batch_norm: network.shape().batch_norm,
+            fine: self.generator.fine().cloned(),
+            plan: self.plan.clone(),
+            certificate: self.certificate.clone(),
+        };
+        let unwritable = |reason: String| ExportError::Unwritable {
+            path: path.into(),
+            reason,
+        };
+        let json = serde_json::to_string(&metadata).map_err(|error| unwritable(error.to_string()))?;
+        let tensors: Vec<_> = (network.tensors().into_iter())
+            .map(|tensor| {
+                let bytes: Vec<u8> = tensor
+                    .values
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes())
+                    .collect();
+                (tensor.name, tensor.shape, bytes)
+            })
+            .collect();
+        let views = tensors.iter().map(|(name, shape, bytes)| {
+            let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes);
+            view.map(|view| (name.as_str(), view))
+                .map_err(|error| unwritable(error.to_string()))
+        });
+        let views = views.collect::<Result<Vec<_>, _>>()?;
+        let header = HashMap::from([(KEY.to_owned(), json)]);
+        serialize(views, Some(header)).map_err(|error| unwritable(error.to_string()))
+    }
+
+    /// Reads a file back.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no generator of this program, or its parts do not fit together.
+    pub fn load(path: &Path, device: DeviceKind) -> Result<Self, ExportError> {
+        let bytes = fs::read(path).map_err(|source| ExportError::Read {
+            path: path.into(),
+            source,
+        })?;
+        let bad = |reason: String| ExportError::NotAGenerator {
+            path: path.into(),
+            reason,
+        };
+        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| bad(error.to_string()))?;
+        let json = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
+        let json = json.ok_or_else(|| bad("its header does not name this program".to_owned()))?;
+        check_version(path, json)?;
+        let metadata: Metadata = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
+        let tensors = SafeTensors::deserialize(&bytes).map_err(|error| bad(error.to_string()))?;
+        let tensors = tensors
+            .iter()
+            .map(|(name, view)| named(name, &view))
+            .collect::<Result<Vec<_>, _>>();
+        let tensors = tensors.map_err(bad)?;
+        let encoder =
+            RowEncoder::new(&metadata.schema, &metadata.encoder).map_err(|error| bad(error.to_string()))?;
+        check_fine(metadata.fine.as_ref(), &encoder).map_err(bad)?;
+        let shape = GeneratorShape {
+            latent: metadata.latent,
+            hidden: metadata.hidden,
+            batch_norm: metadata.batch_norm,
+            heads: heads_of(&encoder),
+        };
+        let device = device.open().map_err(|error| bad(error.to_string()))?;
+        let network =
+            Generator::from_tensors(shape, &tensors, &device).map_err(|error| bad(error.to_string()))?;
+        Ok(Self {
+            generator: TableGenerator::new(network, encoder, metadata.fine),
+            plan: metadata.plan,
+            certificate: metadata.certificate,
+        })
+    }
+}
+
+/// Refuses a later version before the rest of the metadata is read, which may have other fields.
+fn check_version(path: &Path, json: &str) -> Result<(), ExportError> {
+    #[derive(Deserialize)]
+    struct Version {
+        version: u64,
+    }
+    let found = serde_json::from_str::<Version>(json);
+    let found = found.map_err(|error| ExportError::NotAGenerator {
+        path: path.into(),
+        reason: error.to_string(),
+    })?;
+    if found.version > VERSION {
+        return Err(ExportError::Newer {
+            path: path.into(),
+            found: found.version,
+            known: VERSION,
+        });
+    }
+    Ok(())
+}
+
+fn check_fine(fine: Option<&FineWeights>, encoder: &RowEncoder) -> Result<(), String> {
+    let Some(fine) = fine else { return Ok(()) };
+    let cells: Vec<usize> = encoder
+        .fine_layouts()
+        .map(crate::data::FineLayout::cells)
+        .collect();
+    let fits = fine.columns.len() == cells.len()
+        && fine.columns.iter().zip(cells).all(|(weights, cells)| {
+            weights.len() == cells && weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
+        });
+    if fits {
+        Ok(())
+    } else {
+        Err("its weights of fine cells do not fit its schema".to_owned())
+    }
+}
+
+fn named(name: &str, view: &TensorView<'_>) -> Result<NamedTensor, String> {
+    let shape: [usize; 2] = match (view.dtype(), view.shape()) {
+        (Dtype::F32, &[rows, columns]) => [rows, columns],
+        (dtype, shape) => {
+            return Err(format!(
+                "the tensor `{name}` is {dtype:?} {shape:?}, not an F32 matrix"
+            ));
+        }
+    };
+    let (values, _) = view.data().as_chunks::<4>();
+    let values = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    Ok(NamedTensor {
+        name: name.to_owned(),
+        shape,
+        values,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Column, Kind, Provenance};
+    use crate::num::RandomSource;
+    use crate::train::{Plan, Privacy, TrainSettings};
+
+    fn file() -> GeneratorFile {
+        let declared = |column: Column| column.with_provenance(Provenance::Declared);
+        let schema = Schema::new(vec![
+            declared(Column::new("colour", Kind::Categorical).with_domain(["red", "green"])),
+            declared(
+                Column::new("size", Kind::Integer)
+                    .with_bounds(0, 99)
+                    .with_missing(true),
+            ),
+        ]);
+        let plan = Plan::new(&TrainSettings::default(), &schema, 100, Privacy::None).unwrap();
+        let encoder = RowEncoder::new(&schema, plan.encoder_settings()).unwrap();
+        let mut random = RandomSource::seeded(1);
+        let shape = GeneratorShape {
+            latent: 4,
+            hidden: vec![8, 8],
+            batch_norm: true,
+            heads: heads_of(&encoder),
+        };
+        let network = Generator::new(shape, &mut random, &DeviceKind::Flex.open().unwrap());
+        let columns = encoder
+            .fine_layouts()
+            .map(|layout| vec![0.1; layout.cells()])
+            .collect();
+        GeneratorFile {
+            generator: TableGenerator::new(
+                network.freeze(&mut random),
+                encoder,
+                Some(FineWeights { columns }),
+            ),
+            plan: plan.summary(),
+            certificate: Some(serde_json::json!({"epsilon": 0.1})),
+        }
+    }
+
+    #[test]
+    fn a_saved_generator_draws_the_same_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("adult.generator.safetensors");
+        let saved = file();
+        saved.save(&path, false).unwrap();
+        assert!(matches!(
+            saved.save(&path, false),
+            Err(ExportError::Exists { .. })
+        ));
+        let loaded = GeneratorFile::load(&path, DeviceKind::Flex).unwrap();
+        let draw = |file: &GeneratorFile| {
+            file.generator
+                .sample(300, None, &mut RandomSource::seeded(2))
+                .unwrap()
+        };
+        assert_eq!(draw(&saved), draw(&loaded));
+        assert_eq!((loaded.plan, loaded.certificate), (saved.plan, saved.certificate));
+    }
+
+    #[test]
+    fn other_files_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.safetensors");
+        let load = || GeneratorFile::load(&path, DeviceKind::Flex).unwrap_err();
+        assert!(matches!(load(), ExportError::Read { .. }));
+        file().save(&path, false).unwrap();
+        let whole = fs::read(&path).unwrap();
+        for cut in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
+            fs::write(&path, &whole[..cut]).unwrap();
+            assert!(
+                matches!(load(), ExportError::NotAGenerator { .. }),
+                "cut at {cut}"
+            );
+        }
+        let text = String::from_utf8_lossy(&whole).into_owned();
+        let position = text
+            .find(r#"{\"version\":1"#)
+            .expect("the metadata is in the header");
+        let mut newer = whole;
+        newer[position + r#"{\"version\":"#.len()] = b'9';
+        fs::write(&path, &newer).unwrap();
+        assert!(matches!(load(), ExportError::Newer { found: 9, .. }));
+    }
+}

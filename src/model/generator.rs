@@ -1,0 +1,478 @@
+//! The multilayer generator of encoded rows.
+//!
+//! Latents → linear, batch norm, ReLU (repeated) → linear → one head a block. Batch norm couples the rows of
+//! one forward pass to each other. That is sound here, and only here, because every pass runs on latents
+//! alone: no row that enters a private sum ever shares a pass with another example's data.
+
+use burn::tensor::{Device, Tensor, activation};
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+use crate::model::heads::{HeadSamples, Heads, SoftHeads, SoftRows, gumbel_noise};
+use crate::model::parameters::{Slot, SlotMap, matrix, read, uniform_start, vector};
+
+/// Added to batch norm's variance.
+const STABILISER: f64 = 1e-5;
+/// Latents over which batch norm's moments are taken when a generator is frozen.
+const FREEZING_ROWS: usize = 8192;
+
+/// The shape of a generator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorShape {
+    /// How many latents a row is made from.
+    pub latent: usize,
+    /// Widths of the hidden layers.
+    pub hidden: Vec<usize>,
+    /// Whether hidden layers are normalised over the batch.
+    pub batch_norm: bool,
+    /// The output.
+    pub heads: Heads,
+}
+
+/// A generator of encoded rows.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    shape: GeneratorShape,
+    map: SlotMap,
+    parameters: Tensor<1>,
+    soft_heads: SoftHeads,
+    device: Device,
+    /// Batch norm's moments once frozen, a pair for each hidden layer.
+    frozen: Option<Vec<Moments>>,
+}
+
+/// Batch norm's mean and variance of one layer. Shapes `[1, width]`.
+#[derive(Clone, Debug)]
+struct Moments {
+    mean: Tensor<2>,
+    variance: Tensor<2>,
+}
+
+/// A tensor as files hold it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedTensor {
+    /// Its name.
+    pub name: String,
+    /// Rows and columns.
+    pub shape: [usize; 2],
+    /// Row-major values.
+    pub values: Vec<f32>,
+}
+
+/// Tensors read from a file do not make up the generator they claim to be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WeightsError {
+    /// One is absent.
+    #[error("the tensor `{0}` is missing")]
+    Missing(String),
+    /// One has another shape.
+    #[error("the tensor `{name}` has shape {found:?}, expected {expected:?}")]
+    Shape {
+        /// The tensor.
+        name: String,
+        /// Its shape.
+        found: [usize; 2],
+        /// The shape that the layers need.
+        expected: [usize; 2],
+    },
+    /// A value is NaN or infinite.
+    #[error("the tensor `{0}` holds a value that is not finite")]
+    NotFinite(String),
+    /// The heads do not tile the row.
+    #[error("the output blocks do not fit together")]
+    Heads,
+}
+
+/// A training pass: rows to be judged, and the leaves to which the judgement flows back.
+pub struct TrainingPass {
+    leaves: Vec<Tensor<2>>,
+    rows: SoftRows,
+}
+
+impl TrainingPass {
+    /// Rows for the critic, hard forward and soft backward. Shape `[batch, width]`, tracked.
+    pub fn rows(&self) -> Tensor<2> {
+        self.rows.rows.clone()
+    }
+
+    /// Each head's probabilities (a scalar head's number). Shape `[batch, width]`, tracked.
+    pub fn probabilities(&self) -> Tensor<2> {
+        self.rows.probabilities.clone()
+    }
+
+    /// The loss's gradient by all parameters, flat. Shape `[parameters]`.
+    pub fn gradient(self, loss: &Tensor<1>) -> Tensor<1> {
+        let mut gradients = loss.backward();
+        let parts = self.leaves.iter().map(|leaf| {
+            let [rows, columns] = leaf.dims();
+            let gradient = leaf.grad_remove(&mut gradients);
+            gradient
+                .unwrap_or_else(|| leaf.clone().inner().zeros_like())
+                .reshape([rows * columns])
+        });
+        Tensor::cat(parts.collect(), 0)
+    }
+}
+
+impl Generator {
+    /// A generator with fresh weights.
+    pub fn new(shape: GeneratorShape, random: &mut impl Rng, device: &Device) -> Self {
+        let map = slots(&shape);
+        let mut values = Vec::with_capacity(map.len());
+        for slot in map.slots() {
+            let fan_in = fan_in(&shape, &slot.name);
+            match slot.name.rsplit('.').next() {
+                Some("scale") => values.extend(std::iter::repeat_n(1.0, slot.len())),
+                Some("shift") => values.extend(std::iter::repeat_n(0.0, slot.len())),
+                _ => values.extend(uniform_start(slot.len(), fan_in, random)),
+            }
+        }
+        Self::assemble(shape, map, vector(values, device), None, device)
+    }
+
+    fn assemble(
+        shape: GeneratorShape,
+        map: SlotMap,
+        parameters: Tensor<1>,
+        frozen: Option<Vec<Moments>>,
+        device: &Device,
+    ) -> Self {
+        let soft_heads = SoftHeads::new(shape.heads.clone(), device);
+        Self {
+            shape,
+            map,
+            parameters,
+            soft_heads,
+            device: device.clone(),
+            frozen,
+        }
+    }
+
+    /// The shape.
+    pub const fn shape(&self) -> &GeneratorShape {
+        &self.shape
+    }
+
+    /// The heads.
+    pub const fn heads(&self) -> &Heads {
+        &self.shape.heads
+    }
+
+    /// The flat parameters. Shape `[parameters]`.
+    pub const fn parameters(&self) -> &Tensor<1> {
+        &self.parameters
+    }
+
+    /// Replaces the parameters; a frozen generator thaws.
+    pub fn set_parameters(&mut self, parameters: Tensor<1>) {
+        self.parameters = parameters;
+        self.frozen = None;
+    }
+
+    /// Starts each one-hot head at these probabilities: the output's bias becomes their logarithm.
+    ///
+    /// # Shapes
+    /// - probabilities: `[width]`; entries of scalar heads are ignored
+    pub fn set_output_shares(&mut self, probabilities: &[f64]) {
+        /// A share of nothing still has to be reachable.
+        const FLOOR: f64 = 1e-6;
+        let slot = self.output_bias().clone();
+        let mut parameters = read(self.parameters.clone());
+        for head in self.shape.heads.heads() {
+            if head.kind == super::HeadKind::OneHot {
+                for column in head.offset..head.offset + head.width {
+                    parameters[slot.start + column] = probabilities[column].max(FLOOR).ln() as f32;
+                }
+            }
+        }
+        self.set_parameters(vector(parameters, &self.device));
+    }
+
+    fn output_bias(&self) -> &Slot {
+        let slots = self.map.slots();
+        &slots[slots.len() - 1]
+    }
+
+    /// The logits of all heads, and the moments that batch norm used.
+    fn flow(
+        &self,
+        leaves: &[Tensor<2>],
+        latents: Tensor<2>,
+        fixed: Option<&[Moments]>,
+    ) -> (Tensor<2>, Vec<Moments>) {
+        let mut used = Vec::new();
+        let mut leaves = leaves.iter().cloned();
+        let mut next = || leaves.next().expect("one leaf for each slot");
+        let mut flow = latents;
+        for layer in 0..self.shape.hidden.len() {
+            flow = flow.matmul(next()) + next();
+            if self.shape.batch_norm {
+                let moments = fixed.map_or_else(|| Moments::of(&flow), |fixed| fixed[layer].clone());
+                let root = moments.variance.clone().add_scalar(STABILISER).sqrt();
+                flow = (flow - moments.mean.clone()) / root * next() + next();
+                used.push(moments);
+            }
+            flow = activation::relu(flow);
+        }
+        (flow.matmul(next()) + next(), used)
+    }
+
+    fn leaves(&self) -> Vec<Tensor<2>> {
+        self.map
+            .slots()
+            .iter()
+            .map(|slot| slot.view(&self.parameters))
+            .collect()
+    }
+
+    /// A pass through which gradients flow.
+    pub fn training_pass(&self, rows: usize, temperature: f64, random: &mut impl Rng) -> TrainingPass {
+        let leaves: Vec<_> = self
+            .leaves()
+            .into_iter()
+            .map(|leaf| leaf.autodiff().require_grad())
+            .collect();
+        let latents = self.latents(rows, random).autodiff();
+        let (logits, _) = self.flow(&leaves, latents, None);
+        let width = self.shape.heads.width();
+        let gumbel = matrix(gumbel_noise(rows * width, random), rows, width, &self.device);
+        TrainingPass {
+            rows: self.soft_heads.emit(&logits, gumbel, temperature),
+            leaves,
+        }
+    }
+
+    /// Draws rows, categorically. Unless frozen, the rows share batch norm's moments.
+    pub fn sample(&self, rows: usize, random: &mut impl Rng) -> HeadSamples {
+        if rows == 0 {
+            return HeadSamples::default();
+        }
+        let latents = self.latents(rows, random);
+        let (logits, _) = self.flow(&self.leaves(), latents, self.frozen.as_deref());
+        self.shape.heads.sample(&read(logits), random)
+    }
+
+    /// A copy whose batch norm no longer looks at the batch: its moments are taken once, over many latents,
+    /// for the present parameters. Each row drawn from it is independent of the others.
+    #[must_use]
+    pub fn freeze(&self, random: &mut impl Rng) -> Self {
+        let latents = self.latents(FREEZING_ROWS, random);
+        let (_, moments) = self.flow(&self.leaves(), latents, None);
+        Self {
+            frozen: Some(moments),
+            ..self.clone()
+        }
+    }
+
+    fn latents(&self, rows: usize, random: &mut impl Rng) -> Tensor<2> {
+        let values = (0..rows * self.shape.latent)
+            .map(|_| StandardNormal.sample(random))
+            .collect();
+        matrix(values, rows, self.shape.latent, &self.device)
+    }
+
+    /// The tensors that a file holds: all parameters, and batch norm's moments if frozen.
+    pub fn tensors(&self) -> Vec<NamedTensor> {
+        let parameters = read(self.parameters.clone());
+        let mut tensors: Vec<_> = (self.map.slots().iter())
+            .map(|slot| NamedTensor {
+                name: slot.name.clone(),
+                shape: [slot.rows, slot.columns],
+                values: parameters[slot.start..slot.start + slot.len()].to_vec(),
+            })
+            .collect();
+        for (layer, moments) in self.frozen.iter().flatten().enumerate() {
+            for (part, tensor) in [("mean", &moments.mean), ("variance", &moments.variance)] {
+                tensors.push(NamedTensor {
+                    name: format!("hidden.{layer}.{part}"),
+                    shape: tensor.dims(),
+                    values: read(tensor.clone()),
+                });
+            }
+        }
+        tensors
+    }
+
+    /// Puts a frozen generator together from a file's tensors.
+    ///
+    /// # Errors
+    /// When a tensor is missing, has another shape or a value that is not finite.
+    pub fn from_tensors(
+        shape: GeneratorShape,
+        tensors: &[NamedTensor],
+        device: &Device,
+    ) -> Result<Self, WeightsError> {
+        if !shape.heads.is_consistent() {
+            return Err(WeightsError::Heads);
+        }
+        let map = slots(&shape);
+        let mut values = Vec::with_capacity(map.len());
+        for slot in map.slots() {
+            values.extend_from_slice(find(tensors, &slot.name, [slot.rows, slot.columns])?);
+        }
+        let mut moments = Vec::new();
+        if shape.batch_norm {
+            for (layer, &width) in shape.hidden.iter().enumerate() {
+                let load = |part: &str| {
+                    let values = find(tensors, &format!("hidden.{layer}.{part}"), [1, width])?;
+                    Ok(matrix(values.to_vec(), 1, width, device))
+                };
+                moments.push(Moments {
+                    mean: load("mean")?,
+                    variance: load("variance")?,
+                });
+            }
+        }
+        Ok(Self::assemble(
+            shape,
+            map,
+            vector(values, device),
+            Some(moments),
+            device,
+        ))
+    }
+}
+
+impl Moments {
+    /// The mean and the (biased) variance over the batch.
+    fn of(values: &Tensor<2>) -> Self {
+        let mean = values.clone().mean_dim(0);
+        let variance = (values.clone() - mean.clone()).square().mean_dim(0);
+        Self { mean, variance }
+    }
+}
+
+fn find<'a>(tensors: &'a [NamedTensor], name: &str, shape: [usize; 2]) -> Result<&'a [f32], WeightsError> {
+    let tensor = tensors.iter().find(|tensor| tensor.name == name);
+    let tensor = tensor.ok_or_else(|| WeightsError::Missing(name.to_owned()))?;
+    if tensor.shape != shape || tensor.values.len() != shape[0] * shape[1] {
+        let name = name.to_owned();
+        return Err(WeightsError::Shape {
+            name,
+            found: tensor.shape,
+            expected: shape,
+        });
+    }
+    if tensor.values.iter().any(|value| !value.is_finite()) {
+        return Err(WeightsError::NotFinite(name.to_owned()));
+    }
+    Ok(&tensor.values)
+}
+
+fn slots(shape: &GeneratorShape) -> SlotMap {
+    let mut map = SlotMap::default();
+    let mut width = shape.latent;
+    for (layer, &out) in shape.hidden.iter().enumerate() {
+        map.push(format!("hidden.{layer}.weight"), width, out);
+        map.push(format!("hidden.{layer}.bias"), 1, out);
+        if shape.batch_norm {
+            map.push(format!("hidden.{layer}.scale"), 1, out);
+            map.push(format!("hidden.{layer}.shift"), 1, out);
+        }
+        width = out;
+    }
+    map.push("output.weight".to_owned(), width, shape.heads.width());
+    map.push("output.bias".to_owned(), 1, shape.heads.width());
+    map
+}
+
+/// The width of the layer below the tensor of this name.
+fn fan_in(shape: &GeneratorShape, name: &str) -> usize {
+    let layer = name
+        .split('.')
+        .nth(1)
+        .and_then(|layer| layer.parse::<usize>().ok());
+    match layer {
+        Some(0) => shape.latent,
+        Some(layer) => shape.hidden[layer - 1],
+        None => shape.hidden.last().copied().unwrap_or(shape.latent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha20Rng;
+
+    use super::*;
+    use crate::model::{DeviceKind, HeadKind};
+
+    fn shape() -> GeneratorShape {
+        let heads = Heads::new([(HeadKind::OneHot, 3), (HeadKind::Scalar, 1)]);
+        GeneratorShape {
+            latent: 4,
+            hidden: vec![8, 6],
+            batch_norm: true,
+            heads,
+        }
+    }
+
+    #[test]
+    fn gradients_match_finite_differences() {
+        for kind in DeviceKind::ALL {
+            let device = match kind.open() {
+                Ok(device) => device,
+                Err(error) => {
+                    println!("skipped on {kind}: {error}");
+                    continue;
+                }
+            };
+            let mut generator = Generator::new(shape(), &mut ChaCha20Rng::seed_from_u64(1), &device);
+            // Probabilities are smooth in the parameters (straight-through rows are not). The same seed gives
+            // the same latents in each pass.
+            let loss = |generator: &Generator| {
+                let pass = generator.training_pass(16, 0.66, &mut ChaCha20Rng::seed_from_u64(2));
+                let loss = pass.probabilities().narrow(1, 0, 1).square().sum()
+                    + pass.probabilities().narrow(1, 3, 1).sum();
+                (pass, loss)
+            };
+            let (pass, at_start) = loss(&generator);
+            let gradient = read(pass.gradient(&at_start));
+            let start = read(generator.parameters().clone());
+            for position in (0..start.len()).step_by(5) {
+                let mut at = |shift: f32| {
+                    let mut moved = start.clone();
+                    moved[position] += shift;
+                    generator.set_parameters(vector(moved, &device));
+                    read(loss(&generator).1.inner())[0]
+                };
+                let step = 2e-3;
+                let numeric = (at(step) - at(-step)) / (2.0 * step);
+                let error = (gradient[position] - numeric).abs();
+                assert!(
+                    error < 2e-2 * (1.0 + numeric.abs()),
+                    "{kind} {position}: {} {numeric}",
+                    gradient[position]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn output_starts_at_the_given_shares() {
+        let device = Device::flex();
+        let mut random = ChaCha20Rng::seed_from_u64(3);
+        let mut generator = Generator::new(shape(), &mut random, &device);
+        generator.set_output_shares(&[0.7, 0.25, 0.05, 0.0]);
+        let samples = generator.sample(20_000, &mut random);
+        let first = samples.codes.iter().filter(|code| **code == 0).count() as f64 / 20_000.0;
+        assert!(
+            (first - 0.7).abs() < 0.15,
+            "{first}: the weights add some spread, no more"
+        );
+    }
+
+    #[test]
+    fn a_frozen_generator_survives_its_tensors() {
+        let device = Device::flex();
+        let mut random = ChaCha20Rng::seed_from_u64(4);
+        let frozen = Generator::new(shape(), &mut random, &device).freeze(&mut random);
+        let tensors = frozen.tensors();
+        let loaded = Generator::from_tensors(shape(), &tensors, &device).unwrap();
+        let draw = |generator: &Generator| generator.sample(50, &mut ChaCha20Rng::seed_from_u64(9));
+        assert_eq!(draw(&frozen), draw(&loaded));
+        let error = Generator::from_tensors(shape(), &tensors[1..], &device).unwrap_err();
+        assert_eq!(error, WeightsError::Missing("hidden.0.weight".to_owned()));
+    }
+}

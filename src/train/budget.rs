@@ -1,0 +1,232 @@
+//! How a plan's budget is divided between marginals, fine histograms and the critic's steps.
+//!
+//! Shares are shares of ρ, the zCDP of a single Gaussian release that would use up the whole budget: Gaussian
+//! releases add up in ρ, and the critic's steps get the noise that brings the RDP total of everything to ε.
+
+use super::layout::RowLayout;
+use super::plan::{LARGEST_EPSILON, PlanError, Protection};
+use super::schedule::Schedule;
+use super::settings::TrainSettings;
+use crate::num::{Delta, Epsilon, NoiseMultiplier, SamplingRate};
+use crate::privacy::{
+    Accountant, AccountantKind, Bracket, Calibrated, CalibrationError, EventList, Neighboring, PrivacyEvent,
+    RdpAccountant, calibrate,
+};
+
+/// Noise beyond this teaches nothing, so a budget that needs more is refused.
+const LOUDEST: f64 = 1e4;
+/// The least share of ρ that is left for the critic.
+const CRITIC_SHARE: f64 = 0.05;
+/// How far below the promise a calibrated ε may stay, relative.
+const TOLERANCE: f64 = 1e-6;
+/// More than a million additions of ε can lose to rounding, relative.
+const ROUNDING: f64 = 1e-9;
+
+/// A promise whose numbers have been checked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// ε promised.
+    pub epsilon: Epsilon,
+    /// δ.
+    pub delta: Delta,
+    /// The neighbouring relation.
+    pub neighboring: Neighboring,
+}
+
+/// Divides the budget and calibrates the critic's noise.
+pub fn protect(
+    budget: &Budget,
+    settings: &TrainSettings,
+    layout: &RowLayout,
+    rate: SamplingRate,
+) -> Result<Protection, PlanError> {
+    let marginals = if settings.marginals && layout.feature_count() > 0 {
+        settings.marginal_share
+    } else {
+        0.0
+    };
+    let fine = if settings.fine_decode && !layout.fine().is_empty() {
+        settings.fine_share
+    } else {
+        0.0
+    };
+    let shares = Shares { marginals, fine };
+    if marginals + fine > 1.0 - CRITIC_SHARE + 1e-9 {
+        return Err(PlanError::Shares(marginals + fine));
+    }
+    match shares.divide(budget, settings, rate)? {
+        Some(protection) => Ok(protection),
+        None => Err(shares.too_small(budget, settings, rate)?),
+    }
+}
+
+/// Shares of ρ.
+#[derive(Clone, Copy)]
+struct Shares {
+    marginals: f64,
+    fine: f64,
+}
+
+impl Shares {
+    /// The noise of each part; `None` if the budget is too small for it.
+    fn divide(
+        self,
+        budget: &Budget,
+        settings: &TrainSettings,
+        rate: SamplingRate,
+    ) -> Result<Option<Protection>, PlanError> {
+        let Some(rho) = largest_rho(budget)? else {
+            return Ok(None);
+        };
+        let noise = |share: f64| {
+            (share > 0.0)
+                .then(|| NoiseMultiplier::new((2.0 * share * rho).sqrt().recip()))
+                .transpose()
+        };
+        let shape = Schedule::shape(settings.schedule, settings.schedule_ratio, settings.steps);
+        let protection = Protection {
+            budget: *budget,
+            marginals: noise(self.marginals)?,
+            fine: noise(self.fine)?,
+            schedule: shape.clone(),
+            epsilon: 0.0,
+        };
+        let at = |scale: f64| Protection {
+            schedule: shape.scaled(scale),
+            ..protection.clone()
+        };
+        let scale = least_noise(budget, |scale| events(&at(scale), rate))?;
+        Ok(scale.map(|Calibrated { value, epsilon }| Protection { epsilon, ..at(value) }))
+    }
+
+    /// The error that names the smallest ε that works with these settings.
+    fn too_small(
+        self,
+        budget: &Budget,
+        settings: &TrainSettings,
+        rate: SamplingRate,
+    ) -> Result<PlanError, PlanError> {
+        let works = |epsilon: f64| -> Result<bool, PlanError> {
+            let budget = Budget {
+                epsilon: Epsilon::new(epsilon)?,
+                ..*budget
+            };
+            Ok(self.divide(&budget, settings, rate)?.is_some())
+        };
+        let asked = budget.epsilon.get();
+        let (mut low, mut high) = (asked, asked.max(1e-6) * 2.0);
+        while high < LARGEST_EPSILON && !works(high)? {
+            (low, high) = (high, high * 2.0);
+        }
+        while high / low > 1.01 {
+            let middle = (low * high).sqrt();
+            if works(middle)? {
+                high = middle
+            } else {
+                low = middle
+            }
+        }
+        Ok(PlanError::BudgetTooSmall {
+            epsilon: asked,
+            smallest: high,
+        })
+    }
+}
+
+/// ρ of the one Gaussian release that uses up the whole budget; `None` if even the loudest passes it.
+pub fn largest_rho(budget: &Budget) -> Result<Option<f64>, PlanError> {
+    let one = |noise_multiplier| {
+        let mut list = EventList::new(budget.neighboring);
+        list.push(PrivacyEvent::Gaussian { noise_multiplier }, 1);
+        list
+    };
+    Ok(least_noise(budget, one)?.map(|noise| 0.5 / (noise.value * noise.value)))
+}
+
+/// The least noise whose events stay within the budget, and their ε; `None` if even the loudest pass it.
+fn least_noise(budget: &Budget, make: impl Fn(f64) -> EventList) -> Result<Option<Calibrated>, PlanError> {
+    // A hair below the promise, so that adding up step by step cannot round past it at the last one.
+    let target = Epsilon::new(budget.epsilon.get() * (1.0 - ROUNDING))?;
+    let bracket = Bracket {
+        high: LOUDEST,
+        tolerance: TOLERANCE,
+        ..Bracket::noise()
+    };
+    match calibrate(make, (target, budget.delta), AccountantKind::Rdp, bracket) {
+        Ok(calibrated) => Ok(Some(calibrated)),
+        Err(CalibrationError::BudgetTooSmall { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The events of a protection, in the order in which they happen.
+pub fn events(protection: &Protection, rate: SamplingRate) -> EventList {
+    let mut list = EventList::new(protection.budget.neighboring);
+    for noise in [protection.marginals, protection.fine].into_iter().flatten() {
+        list.push(
+            PrivacyEvent::Gaussian {
+                noise_multiplier: noise.get(),
+            },
+            1,
+        );
+    }
+    push_steps(&mut list, &protection.schedule, rate);
+    list
+}
+
+fn push_steps(list: &mut EventList, schedule: &Schedule, rate: SamplingRate) {
+    for stretch in schedule.stretches() {
+        list.push(step_event(rate, stretch.noise_multiplier, stretch.steps), 1);
+    }
+}
+
+/// Steps of DP-SGD at one noise.
+pub const fn step_event(rate: SamplingRate, noise_multiplier: f64, steps: u64) -> PrivacyEvent {
+    PrivacyEvent::PoissonSampledGaussian {
+        sampling_rate: rate.get(),
+        noise_multiplier,
+        steps,
+    }
+}
+
+/// ε after some steps, from before the first to after the last: `[step, ε]`.
+pub fn epsilon_curve(protection: &Protection, rate: SamplingRate, points: u64) -> Vec<[f64; 2]> {
+    let mut accountant = RdpAccountant::new(protection.budget.neighboring);
+    for noise in [protection.marginals, protection.fine].into_iter().flatten() {
+        let _ = accountant.compose(
+            &PrivacyEvent::Gaussian {
+                noise_multiplier: noise.get(),
+            },
+            1,
+        );
+    }
+    let steps = protection.schedule.steps();
+    let mut curve = Vec::new();
+    let mut done = 0;
+    for point in 0..=points.min(steps) {
+        let until = steps * point / points.min(steps).max(1);
+        while done < until {
+            // All steps up to the point share a stair, or the stair ends first.
+            let (noise, length) = stair_at(&protection.schedule, done);
+            let length = length.min(until - done);
+            let _ = accountant.compose(&step_event(rate, noise, length), 1);
+            done += length;
+        }
+        if let Ok(epsilon) = accountant.epsilon(protection.budget.delta) {
+            curve.push([until as f64, epsilon]);
+        }
+    }
+    curve
+}
+
+/// The noise at a step, and how many steps of the same stair are left from it on.
+fn stair_at(schedule: &Schedule, step: u64) -> (f64, u64) {
+    let mut end = 0;
+    for stretch in schedule.stretches() {
+        end += stretch.steps;
+        if step < end {
+            return (stretch.noise_multiplier, end - step);
+        }
+    }
+    (LOUDEST, u64::MAX)
+}

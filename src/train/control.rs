@@ -1,0 +1,88 @@
+//! Stop, pause and resume, from any thread.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// Shared between the thread that trains and those that may hold or end it.
+#[derive(Debug, Default)]
+pub struct Control {
+    stop: AtomicBool,
+    paused: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Control {
+    /// A control that lets the run go on.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends the run after the step that it is in, even if it is paused.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+        // Taken so that a run that is about to wait cannot miss the wake.
+        drop(self.paused.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_all();
+    }
+
+    /// Whether the run has been asked to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    /// Holds the run after the step that it is in.
+    pub fn pause(&self) {
+        self.set_paused(true);
+    }
+
+    /// Lets a held run go on.
+    pub fn resume(&self) {
+        self.set_paused(false);
+    }
+
+    /// Whether the run is to be held.
+    pub fn is_paused(&self) -> bool {
+        *self.paused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_paused(&self, paused: bool) {
+        *self.paused.lock().unwrap_or_else(PoisonError::into_inner) = paused;
+        self.changed.notify_all();
+    }
+
+    /// Parks the calling thread while the run is held, and returns whether the run may take another step.
+    pub fn may_go_on(&self) -> bool {
+        let mut paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
+        while *paused && !self.is_stopped() {
+            paused = self.changed.wait(paused).unwrap_or_else(PoisonError::into_inner);
+        }
+        !self.is_stopped()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_held_run_resumes_and_a_held_run_stops() {
+        for end in [Control::resume, Control::stop] {
+            let control = Arc::new(Control::new());
+            control.pause();
+            let (sender, receiver) = std::sync::mpsc::channel();
+            let held = Arc::clone(&control);
+            let worker = std::thread::spawn(move || sender.send(held.may_go_on()));
+            assert!(
+                receiver.recv_timeout(Duration::from_millis(50)).is_err(),
+                "the run is held"
+            );
+            end(&control);
+            let goes_on = receiver.recv_timeout(Duration::from_secs(10)).unwrap();
+            assert_eq!(goes_on, !control.is_stopped());
+            worker.join().unwrap().unwrap();
+        }
+    }
+}

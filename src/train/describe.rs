@@ -1,0 +1,497 @@
+//! Every setting described once: its unit, range and a sentence. Forms, the command line's help and the
+//! check of a plan derive from this table.
+
+use super::settings::{ScheduleKind, TrainSettings};
+use crate::model::CriticLoss;
+
+/// A setting's value, whatever its type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingValue {
+    /// A count.
+    Integer(u64),
+    /// A number.
+    Real(f64),
+    /// On or off.
+    Switch(bool),
+    /// One of a few names.
+    Choice(&'static str),
+    /// Widths of layers, from the input on.
+    Widths(Vec<usize>),
+}
+
+/// What values a setting can have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SettingRange {
+    /// A count between these, both included.
+    Integer {
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
+    /// A number between these, both included.
+    Real {
+        /// The least.
+        min: f64,
+        /// The most.
+        max: f64,
+        /// Whether a slider is best on a log scale.
+        log: bool,
+    },
+    /// On or off.
+    Switch,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// Up to this many layers of up to this width.
+    Widths {
+        /// The most layers.
+        layers: usize,
+        /// The widest.
+        width: usize,
+    },
+}
+
+/// Which part of a form a setting belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingGroup {
+    /// How often and how loudly the data is looked at.
+    Privacy,
+    /// What is bought beside the critic's gradients.
+    Marginals,
+    /// How rows become numbers.
+    Encoding,
+    /// The critic.
+    Critic,
+    /// The generator.
+    Generator,
+}
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingDescription {
+    /// Its name in files and on the command line; translations are filed under `setting-KEY`.
+    pub key: &'static str,
+    /// Its part of the form.
+    pub group: SettingGroup,
+    /// Its unit; empty for plain numbers.
+    pub unit: &'static str,
+    /// Its range.
+    pub range: SettingRange,
+    /// What it does, in a sentence.
+    pub help: &'static str,
+    /// Whether most people leave it alone.
+    pub advanced: bool,
+    get: fn(&TrainSettings) -> SettingValue,
+    set: fn(&mut TrainSettings, SettingValue) -> bool,
+}
+
+/// A value outside a setting's range.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("setting `{key}` is {value}; expected {expected}")]
+pub struct SettingError {
+    /// The setting.
+    pub key: &'static str,
+    /// The value, as text.
+    pub value: String,
+    /// The range, in words.
+    pub expected: String,
+}
+
+impl SettingDescription {
+    /// The setting's value.
+    pub fn get(&self, settings: &TrainSettings) -> SettingValue {
+        (self.get)(settings)
+    }
+
+    /// Its default.
+    pub fn default_value(&self) -> SettingValue {
+        (self.get)(&TrainSettings::default())
+    }
+
+    /// Changes the setting.
+    ///
+    /// # Errors
+    /// When the value is of another type or outside the range; the settings stay as they were.
+    pub fn set(&self, settings: &mut TrainSettings, value: SettingValue) -> Result<(), SettingError> {
+        let error = self.error(&value);
+        if self.range.contains(&value) && (self.set)(settings, value) {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    }
+
+    /// Checks the setting's present value.
+    ///
+    /// # Errors
+    /// When it is outside the range.
+    pub fn check(&self, settings: &TrainSettings) -> Result<(), SettingError> {
+        let value = self.get(settings);
+        if self.range.contains(&value) {
+            Ok(())
+        } else {
+            Err(self.error(&value))
+        }
+    }
+
+    fn error(&self, value: &SettingValue) -> SettingError {
+        SettingError {
+            key: self.key,
+            value: value.to_string(),
+            expected: self.range.to_string(),
+        }
+    }
+}
+
+impl SettingRange {
+    /// Whether a value has the range's type and lies in it.
+    pub fn contains(&self, value: &SettingValue) -> bool {
+        match (self, value) {
+            (Self::Integer { min, max }, SettingValue::Integer(value)) => (min..=max).contains(&value),
+            // NaN lies in no range.
+            (Self::Real { min, max, .. }, SettingValue::Real(value)) => (min..=max).contains(&value),
+            (Self::Switch, SettingValue::Switch(_)) => true,
+            (Self::Choice(names), SettingValue::Choice(name)) => names.contains(name),
+            (Self::Widths { layers, width }, SettingValue::Widths(widths)) => {
+                widths.len() <= *layers && widths.iter().all(|w| (1..=*width).contains(w))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl std::fmt::Display for SettingRange {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Integer { min, max } => write!(formatter, "a whole number from {min} to {max}"),
+            Self::Real { min, max, .. } => write!(formatter, "a number from {min} to {max}"),
+            Self::Switch => formatter.write_str("true or false"),
+            Self::Choice(names) => write!(formatter, "one of {}", names.join(", ")),
+            Self::Widths { layers, width } => {
+                write!(formatter, "at most {layers} layer widths, each from 1 to {width}")
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for SettingValue {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Integer(value) => value.fmt(formatter),
+            Self::Real(value) => value.fmt(formatter),
+            Self::Switch(value) => value.fmt(formatter),
+            Self::Choice(name) => formatter.write_str(name),
+            Self::Widths(widths) => write!(formatter, "{widths:?}"),
+        }
+    }
+}
+
+/// Types that a setting can have.
+trait Settable: Sized {
+    fn wrap(&self) -> SettingValue;
+    fn unwrap(value: SettingValue) -> Option<Self>;
+}
+
+impl Settable for u64 {
+    fn wrap(&self) -> SettingValue {
+        SettingValue::Integer(*self)
+    }
+
+    fn unwrap(value: SettingValue) -> Option<Self> {
+        if let SettingValue::Integer(value) = value {
+            Some(value)
+        } else {
+            None
+        }
+    }
+}
+
+impl Settable for f64 {
+    fn wrap(&self) -> SettingValue {
+        SettingValue::Real(*self)
+    }
+
+    fn unwrap(value: SettingValue) -> Option<Self> {
+        if let SettingValue::Real(value) = value {
+            Some(value)
+        } else {
+            None
+        }
+    }
+}
+
+impl Settable for bool {
+    fn wrap(&self) -> SettingValue {
+        SettingValue::Switch(*self)
+    }
+
+    fn unwrap(value: SettingValue) -> Option<Self> {
+        if let SettingValue::Switch(value) = value {
+            Some(value)
+        } else {
+            None
+        }
+    }
+}
+
+impl Settable for Vec<usize> {
+    fn wrap(&self) -> SettingValue {
+        SettingValue::Widths(self.clone())
+    }
+
+    fn unwrap(value: SettingValue) -> Option<Self> {
+        if let SettingValue::Widths(value) = value {
+            Some(value)
+        } else {
+            None
+        }
+    }
+}
+
+/// Choices by name, in the order in which a form shows them.
+const SCHEDULES: [(&str, ScheduleKind); 4] = [
+    ("constant", ScheduleKind::Constant),
+    ("two-phase", ScheduleKind::TwoPhase),
+    ("linear", ScheduleKind::Linear),
+    ("exponential", ScheduleKind::Exponential),
+];
+const SCHEDULE_NAMES: [&str; 4] = [SCHEDULES[0].0, SCHEDULES[1].0, SCHEDULES[2].0, SCHEDULES[3].0];
+const LOSSES: [(&str, CriticLoss); 2] = [
+    ("wasserstein", CriticLoss::Wasserstein),
+    ("cross-entropy", CriticLoss::CrossEntropy),
+];
+const LOSS_NAMES: [&str; 2] = [LOSSES[0].0, LOSSES[1].0];
+
+fn name_of<T: PartialEq>(choices: &[(&'static str, T)], wanted: &T) -> SettingValue {
+    let found = choices.iter().find(|(_, value)| value == wanted);
+    SettingValue::Choice(found.map_or("", |(name, _)| name))
+}
+
+fn value_of<T: Copy>(choices: &[(&'static str, T)], name: &SettingValue) -> Option<T> {
+    let SettingValue::Choice(name) = name else {
+        return None;
+    };
+    choices
+        .iter()
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| *value)
+}
+
+impl Settable for ScheduleKind {
+    fn wrap(&self) -> SettingValue {
+        name_of(&SCHEDULES, self)
+    }
+
+    fn unwrap(value: SettingValue) -> Option<Self> {
+        value_of(&SCHEDULES, &value)
+    }
+}
+
+impl Settable for CriticLoss {
+    fn wrap(&self) -> SettingValue {
+        name_of(&LOSSES, self)
+    }
+
+    fn unwrap(value: SettingValue) -> Option<Self> {
+        value_of(&LOSSES, &value)
+    }
+}
+
+macro_rules! setting {
+    ($key:literal, $field:ident, $group:ident, $unit:literal, $range:expr, $advanced:literal, $help:literal) => {
+        SettingDescription {
+            key: $key,
+            group: SettingGroup::$group,
+            unit: $unit,
+            range: $range,
+            help: $help,
+            advanced: $advanced,
+            get: |settings| Settable::wrap(&settings.$field),
+            set: |settings, value| {
+                Settable::unwrap(value)
+                    .map(|value| settings.$field = value)
+                    .is_some()
+            },
+        }
+    };
+}
+
+const fn integer(min: u64, max: u64) -> SettingRange {
+    SettingRange::Integer { min, max }
+}
+
+const fn real(min: f64, max: f64) -> SettingRange {
+    SettingRange::Real { min, max, log: false }
+}
+
+const fn scale(min: f64, max: f64) -> SettingRange {
+    SettingRange::Real { min, max, log: true }
+}
+
+const WIDTHS: SettingRange = SettingRange::Widths {
+    layers: 4,
+    width: 2048,
+};
+
+/// All settings, in the order in which a form shows them.
+#[rustfmt::skip]
+pub const SETTINGS: [SettingDescription; 28] = [
+    setting!("steps", steps, Privacy, "steps", integer(1, 1_000_000), false,
+        "Critic steps, each one noisy look at the data; more steps mean more noise in each."),
+    setting!("batch-size", batch_size, Privacy, "rows", integer(1, 65_536), false,
+        "Rows expected in a step: every row enters by its own coin, so the number varies."),
+    setting!("clip-norm", clip_norm, Privacy, "", scale(1e-4, 1e3), false,
+        "The most that one row's gradient may move a step (ℓ2 norm over all layers together)."),
+    setting!("schedule", schedule, Privacy, "", SettingRange::Choice(&SCHEDULE_NAMES), true,
+        "How the noise changes over the steps; the whole is scaled to meet the budget exactly."),
+    setting!("schedule-ratio", schedule_ratio, Privacy, "times", real(1.0, 10.0), true,
+        "Noise at the first step over noise at the last, for schedules that fall."),
+    setting!("marginals", marginals, Marginals, "", SettingRange::Switch, false,
+        "Buys noisy histograms of each column (by class, if a label is declared) to guide the generator."),
+    setting!("marginal-share", marginal_share, Marginals, "of ρ", real(0.01, 0.9), false,
+        "The share of the budget that buys the marginals."),
+    setting!("marginal-weight", marginal_weight, Marginals, "", scale(0.01, 1000.0), true,
+        "How strongly the generator is pulled towards the noisy marginals."),
+    setting!("fine-decode", fine_decode, Marginals, "", SettingRange::Switch, false,
+        "Buys noisy fine histograms, so that numbers inside a bin follow the data instead of being uniform."),
+    setting!("fine-share", fine_share, Marginals, "of ρ", real(0.01, 0.9), true,
+        "The share of the budget that buys the fine histograms."),
+    setting!("binned", binned, Encoding, "", SettingRange::Switch, true,
+        "Encodes numbers in bins (recommended); otherwise each as one scaled number."),
+    setting!("bins", bins, Encoding, "bins", integer(2, 256), true,
+        "Bins of a number that has none declared, equally wide on its scale."),
+    setting!("critic-hidden", critic_hidden, Critic, "units", WIDTHS, true,
+        "Widths of the critic's hidden layers; wider ones did not help on tables."),
+    setting!("critic-loss", critic_loss, Critic, "", SettingRange::Choice(&LOSS_NAMES), true,
+        "What the critic is trained to tell real from generated rows by."),
+    setting!("critic-steps", critic_steps, Critic, "steps", integer(1, 1000), true,
+        "Critic steps between two steps of the generator."),
+    setting!("critic-learning-rate", critic_learning_rate, Critic, "", scale(1e-6, 1.0), true,
+        "How far the critic moves in a step."),
+    setting!("critic-beta1", critic_beta1, Critic, "", real(0.0, 0.999), true,
+        "How long the critic's Adam remembers past gradients."),
+    setting!("critic-beta2", critic_beta2, Critic, "", real(0.0, 0.9999), true,
+        "How long the critic's Adam remembers past squared gradients."),
+    setting!("weight-clamp", weight_clamp, Critic, "", scale(1e-3, 10.0), true,
+        "The bound to which the critic's weights are clamped after each step, which keeps it smooth."),
+    setting!("generator-batch", generator_batch, Generator, "rows", integer(2, 65_536), true,
+        "Generated rows in a step of either network."),
+    setting!("latent", latent, Generator, "numbers", integer(1, 4096), true,
+        "Random numbers from which one row is made."),
+    setting!("generator-hidden", generator_hidden, Generator, "units", WIDTHS, true,
+        "Widths of the generator's hidden layers."),
+    setting!("batch-norm", batch_norm, Generator, "", SettingRange::Switch, true,
+        "Normalises the generator's hidden layers over generated rows (never over private ones)."),
+    setting!("generator-learning-rate", generator_learning_rate, Generator, "", scale(1e-6, 1.0), true,
+        "How far the generator moves in a step."),
+    setting!("generator-beta1", generator_beta1, Generator, "", real(0.0, 0.999), true,
+        "How long the generator's Adam remembers past gradients."),
+    setting!("generator-beta2", generator_beta2, Generator, "", real(0.0, 0.9999), true,
+        "How long the generator's Adam remembers past squared gradients."),
+    setting!("averaging", averaging, Generator, "", real(0.0, 0.99999), true,
+        "Decay of the running average of the generator's weights, from which rows are drawn."),
+    setting!("temperature", temperature, Generator, "", real(0.1, 10.0), true,
+        "How hard the generator commits to one category while training."),
+];
+
+/// The description of a setting.
+pub fn setting(key: &str) -> Option<&'static SettingDescription> {
+    SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+/// Changes a setting given by key and text, as a command line or a file has them. Layers' widths are separated
+/// by commas; switches are `true` or `false`.
+///
+/// # Errors
+/// When there is no such setting, or the text is no value in its range; the settings stay as they were.
+pub fn set_text(settings: &mut TrainSettings, key: &str, text: &str) -> Result<(), SettingTextError> {
+    let setting = setting(key).ok_or_else(|| SettingTextError::Unknown(key.to_owned()))?;
+    let value = match setting.range {
+        SettingRange::Integer { .. } => text.parse().ok().map(SettingValue::Integer),
+        SettingRange::Real { .. } => text.parse().ok().map(SettingValue::Real),
+        SettingRange::Switch => text.parse().ok().map(SettingValue::Switch),
+        SettingRange::Choice(names) => names
+            .iter()
+            .find(|name| **name == text)
+            .map(|name| SettingValue::Choice(name)),
+        SettingRange::Widths { .. } => {
+            let widths = text
+                .split(',')
+                .filter(|part| !part.trim().is_empty())
+                .map(|part| part.trim().parse());
+            widths
+                .collect::<Result<Vec<usize>, _>>()
+                .ok()
+                .map(SettingValue::Widths)
+        }
+    };
+    let Some(value) = value else {
+        let expected = setting.error(&setting.get(settings)).expected;
+        return Err(SettingError {
+            key: setting.key,
+            value: text.to_owned(),
+            expected,
+        }
+        .into());
+    };
+    Ok(setting.set(settings, value)?)
+}
+
+/// Why a setting given as text was not taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SettingTextError {
+    /// There is no such setting.
+    #[error("there is no setting `{0}`; `pointillist synthesize --help` lists them")]
+    Unknown(String),
+    /// The value is not one it can have.
+    #[error(transparent)]
+    Value(#[from] SettingError),
+}
+
+impl TrainSettings {
+    /// Checks every setting against its range.
+    ///
+    /// # Errors
+    /// The first setting that is outside its range.
+    pub fn check(&self) -> Result<(), SettingError> {
+        SETTINGS.iter().try_for_each(|setting| setting.check(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_is_described_once() {
+        let settings = serde_json::to_value(TrainSettings::default()).unwrap();
+        let mut fields: Vec<_> = settings.as_object().unwrap().keys().cloned().collect();
+        let mut keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key.to_owned()).collect();
+        fields.sort();
+        keys.sort();
+        assert_eq!(fields, keys);
+    }
+
+    #[test]
+    fn defaults_are_in_range_and_survive_set() {
+        let mut settings = TrainSettings::default();
+        settings.check().unwrap();
+        for setting in &SETTINGS {
+            let value = setting.default_value();
+            setting.set(&mut settings, value).unwrap();
+        }
+        assert_eq!(settings, TrainSettings::default());
+    }
+
+    #[test]
+    fn bad_values_are_named() {
+        let clip = setting("clip-norm").unwrap();
+        let mut settings = TrainSettings::default();
+        for bad in [f64::NAN, -1.0, 0.0, f64::INFINITY] {
+            let error = clip.set(&mut settings, SettingValue::Real(bad)).unwrap_err();
+            assert!(error.to_string().contains("clip-norm"), "{error}");
+        }
+        settings.critic_hidden = vec![0];
+        assert_eq!(settings.check().unwrap_err().key, "critic-hidden");
+    }
+}

@@ -1,0 +1,493 @@
+//! From raw settings to a plan: checked, calibrated, and the only thing that trains.
+//!
+//! The sampler, the noise and the accountant all read the same plan, so what is charged is what is used.
+
+use serde::{Deserialize, Serialize};
+
+use super::budget::{self, Budget};
+use super::describe::SettingError;
+use super::layout::RowLayout;
+use super::schedule::{Schedule, Stretch};
+use super::settings::TrainSettings;
+use crate::data::{DataError, EncoderSettings, NumericCode, OpenColumn, RowEncoder, Schema};
+use crate::num::{Delta, Epsilon, NoiseMultiplier, SamplingRate, UnitError};
+use crate::privacy::{CalibrationError, EventList, Neighboring};
+
+/// An ε beyond this promises nothing worth the noise.
+pub const LARGEST_EPSILON: f64 = 100.0;
+/// From this ε on, a plan warns.
+const WEAK_EPSILON: f64 = 10.0;
+
+/// The promise that a run is to keep, as asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Privacy {
+    /// Differential privacy with these parameters.
+    Private {
+        /// ε in nats.
+        epsilon: f64,
+        /// δ.
+        delta: f64,
+        /// The neighbouring relation.
+        neighboring: Neighboring,
+    },
+    /// None: the same networks without clipping or noise, for comparison. Whatever they make carries no claim.
+    None,
+}
+
+/// Why settings do not become a plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A setting is outside its range.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// ε is not a possible one.
+    #[error(
+        "ε is {0}; expected a number above 0 and at most {LARGEST_EPSILON} (for no privacy at all, choose the method `gan`)"
+    )]
+    Epsilon(f64),
+    /// δ is not a possible one.
+    #[error("δ is {0}; expected a number above 0 and below 1, well below 1 over the number of rows")]
+    Delta(f64),
+    /// No noise is enough for this budget.
+    #[error("a budget of ε = {epsilon} is too small for one step of this plan; the smallest that works is ε = {}", rounded_up(*.smallest))]
+    BudgetTooSmall {
+        /// The ε asked for.
+        epsilon: f64,
+        /// The smallest ε that works with the same settings.
+        smallest: f64,
+    },
+    /// The shares of marginals and fine histograms leave too little for the critic.
+    #[error("marginals and fine histograms take {0:.2} of the budget; leave at least 0.05 for the critic")]
+    Shares(f64),
+    /// Columns that a person has to decide on first.
+    #[error("{} open: {}", if .0.len() == 1 { "a column is" } else { "columns are" }, list_open(.0))]
+    OpenColumns(Vec<OpenColumn>),
+    /// Every column is dropped.
+    #[error(
+        "no column is left to learn from: all are identifiers or text; change the kind of at least one in the schema"
+    )]
+    NothingToLearn,
+    /// There are no rows.
+    #[error("the table has no rows to learn from")]
+    NoRows,
+    /// The label is not a column that can be one.
+    #[error(
+        "the label `{0}` is not a used column with categories; name a categorical or boolean column, or none"
+    )]
+    Label(String),
+    /// Persons with several rows.
+    #[error(
+        "the schema names `{0}` as the unit of privacy, which this method cannot protect yet; remove `unit` to protect single rows"
+    )]
+    Unit(String),
+    /// The schema cannot be encoded.
+    #[error(transparent)]
+    Encoding(#[from] DataError),
+    /// No noise could be found.
+    #[error("the plan's noise cannot be calibrated")]
+    Calibration(#[from] CalibrationError),
+    /// A derived number left its range.
+    #[error("the plan's numbers do not fit together")]
+    Range(#[from] UnitError),
+}
+
+/// Four significant digits, rounded up so that the number shown works itself.
+fn rounded_up(value: f64) -> f64 {
+    let unit = 10.0_f64.powf(value.log10().floor() - 3.0);
+    (value / unit).ceil() * unit
+}
+
+fn list_open(columns: &[OpenColumn]) -> String {
+    let each = columns
+        .iter()
+        .map(|column| format!("`{}` ({})", column.name, column.why));
+    each.collect::<Vec<_>>().join("; ")
+}
+
+/// Something that a person should know before the run starts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlanWarning {
+    /// δ so large that publishing a few rows in the clear would be allowed.
+    LargeDelta {
+        /// δ.
+        delta: f64,
+        /// The rows.
+        rows: usize,
+    },
+    /// ε so large that the promise is weak.
+    LargeEpsilon {
+        /// ε.
+        epsilon: f64,
+    },
+    /// The expected batch was lowered to the rows there are.
+    BatchLowered {
+        /// Asked for.
+        asked: u64,
+        /// Used.
+        used: usize,
+    },
+    /// The row count is private, but sampling rate and marginals reveal it.
+    RowCountRevealed,
+    /// So little data that the noise drowns most of it.
+    FewRows {
+        /// The rows.
+        rows: usize,
+    },
+    /// No promise is made at all.
+    NotPrivate,
+}
+
+impl std::fmt::Display for PlanWarning {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::LargeDelta { delta, rows } => write!(
+                formatter,
+                "δ = {delta} is at least 1/{rows}: such a δ allows a mechanism that publishes a whole row in the clear; choose δ well below 1/{rows}"
+            ),
+            Self::LargeEpsilon { epsilon } => {
+                write!(formatter, "ε = {epsilon} is a weak promise: it bounds what a worst-case attacker learns only loosely")
+            }
+            Self::BatchLowered { asked, used } => {
+                write!(formatter, "the expected batch was lowered from {asked} to {used} rows, which is all there are")
+            }
+            Self::RowCountRevealed => formatter.write_str(
+                "the number of rows is not declared public, but the sampling rate reveals it: it is not protected",
+            ),
+            Self::FewRows { rows } => write!(
+                formatter,
+                "with {rows} rows the noise covers most of what relates one column to another; expect single columns to be right and little more"
+            ),
+            Self::NotPrivate => formatter.write_str("this method makes no privacy claim: keep what it makes to yourself"),
+        }
+    }
+}
+
+/// A checked and calibrated run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    settings: TrainSettings,
+    encoder: EncoderSettings,
+    layout: RowLayout,
+    rows: usize,
+    expected_batch: usize,
+    sampling_rate: SamplingRate,
+    protection: Option<Protection>,
+    warnings: Vec<PlanWarning>,
+}
+
+/// The private part of a plan.
+#[derive(Clone, Debug)]
+pub(super) struct Protection {
+    /// The promise.
+    pub budget: Budget,
+    /// Noise of the marginals over their ℓ2 sensitivity.
+    pub marginals: Option<NoiseMultiplier>,
+    /// Noise of the fine histograms over their ℓ2 sensitivity.
+    pub fine: Option<NoiseMultiplier>,
+    /// Noise of the critic's steps over the clip norm.
+    pub schedule: Schedule,
+    /// ε of all of it at the budget's δ: at most the budget.
+    pub epsilon: f64,
+}
+
+/// What a plan comes to, for display and for a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanSummary {
+    /// The settings.
+    pub settings: TrainSettings,
+    /// ε promised; `None` without a promise.
+    pub budget_epsilon: Option<f64>,
+    /// ε of everything planned: at most the one promised.
+    pub epsilon: Option<f64>,
+    /// δ.
+    pub delta: Option<f64>,
+    /// The neighbouring relation.
+    pub neighboring: Option<Neighboring>,
+    /// Critic steps.
+    pub steps: u64,
+    /// Rows expected in a step.
+    pub expected_batch: usize,
+    /// The probability with which each row enters a step.
+    pub sampling_rate: f64,
+    /// Noise over the clip norm, stretch by stretch.
+    pub noise: Vec<Stretch>,
+    /// Noise of the marginals, in rows (one standard deviation of each cell).
+    pub marginal_deviation: Option<f64>,
+    /// Noise of the fine histograms, in rows.
+    pub fine_deviation: Option<f64>,
+    /// The encoded width of a row.
+    pub encoded_width: usize,
+    /// ε after some steps, from the first to the last: `[step, ε]`.
+    pub epsilon_curve: Vec<[f64; 2]>,
+    /// Warnings, in words.
+    pub warnings: Vec<String>,
+}
+
+/// Points of the planned ε curve.
+const CURVE_POINTS: u64 = 60;
+
+impl Plan {
+    /// Checks the settings against the schema and finds the noise that keeps the promise.
+    ///
+    /// # Errors
+    /// When a setting, the promise, the schema or the budget does not allow a run; the message says what to
+    /// change.
+    pub fn new(
+        settings: &TrainSettings,
+        schema: &Schema,
+        rows: usize,
+        privacy: Privacy,
+    ) -> Result<Self, PlanError> {
+        settings.check()?;
+        let promise = Promise::check(privacy)?;
+        if rows == 0 {
+            return Err(PlanError::NoRows);
+        }
+        if let (Some(unit), Some(_)) = (&schema.unit, promise) {
+            return Err(PlanError::Unit(unit.column.clone()));
+        }
+        let open = schema.open_columns();
+        if !open.is_empty() {
+            return Err(PlanError::OpenColumns(open));
+        }
+        let encoder = Self::encoder_of(settings);
+        if schema.used_columns().next().is_none() {
+            return Err(PlanError::NothingToLearn);
+        }
+        let layout = RowLayout::new(schema, &RowEncoder::new(schema, &encoder)?)?;
+        let expected_batch = usize::try_from(settings.batch_size).map_or(rows, |batch| batch.min(rows));
+        let sampling_rate = SamplingRate::new(expected_batch as f64 / rows as f64)?;
+        let protection = promise
+            .map(|promise| budget::protect(&promise.into_budget(), settings, &layout, sampling_rate))
+            .transpose()?;
+        let warnings = warnings(settings, schema, rows, expected_batch, promise);
+        Ok(Self {
+            settings: settings.clone(),
+            encoder,
+            layout,
+            rows,
+            expected_batch,
+            sampling_rate,
+            protection,
+            warnings,
+        })
+    }
+
+    /// How rows are encoded under these settings.
+    fn encoder_of(settings: &TrainSettings) -> EncoderSettings {
+        let numeric = if settings.binned {
+            NumericCode::Binned {
+                bins: settings.bins as usize,
+            }
+        } else {
+            NumericCode::AsDeclared
+        };
+        EncoderSettings { numeric }
+    }
+
+    /// The settings behind the plan.
+    pub const fn settings(&self) -> &TrainSettings {
+        &self.settings
+    }
+
+    /// How rows are encoded.
+    pub const fn encoder_settings(&self) -> &EncoderSettings {
+        &self.encoder
+    }
+
+    /// Where columns lie in an encoded row.
+    pub(super) const fn layout(&self) -> &RowLayout {
+        &self.layout
+    }
+
+    /// The private part; `None` when no promise is made.
+    pub(super) const fn protection(&self) -> Option<&Protection> {
+        self.protection.as_ref()
+    }
+
+    /// Whether a promise is made.
+    pub const fn is_private(&self) -> bool {
+        self.protection.is_some()
+    }
+
+    /// The rows planned for.
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Rows expected in a step: the divisor of each update, whatever the batch turns out to be.
+    pub const fn expected_batch(&self) -> usize {
+        self.expected_batch
+    }
+
+    /// The probability with which each row enters a step.
+    pub const fn sampling_rate(&self) -> SamplingRate {
+        self.sampling_rate
+    }
+
+    /// Critic steps.
+    pub const fn steps(&self) -> u64 {
+        self.settings.steps
+    }
+
+    /// ε promised.
+    pub fn budget_epsilon(&self) -> Option<Epsilon> {
+        self.protection
+            .as_ref()
+            .map(|protection| protection.budget.epsilon)
+    }
+
+    /// ε of everything planned: at most the one promised.
+    pub fn epsilon(&self) -> Option<f64> {
+        self.protection.as_ref().map(|protection| protection.epsilon)
+    }
+
+    /// δ.
+    pub fn delta(&self) -> Option<Delta> {
+        self.protection.as_ref().map(|protection| protection.budget.delta)
+    }
+
+    /// The neighbouring relation.
+    pub fn neighboring(&self) -> Option<Neighboring> {
+        self.protection
+            .as_ref()
+            .map(|protection| protection.budget.neighboring)
+    }
+
+    /// Noise over the clip norm at a step, counted from 0; `None` past the end or without a promise.
+    pub fn noise_multiplier(&self, step: u64) -> Option<f64> {
+        self.protection
+            .as_ref()
+            .and_then(|protection| protection.schedule.noise_multiplier(step))
+    }
+
+    /// Everything that will be charged, in the order in which it happens. Empty without a promise.
+    pub fn events(&self) -> EventList {
+        self.protection
+            .as_ref()
+            .map_or_else(EventList::default, |protection| {
+                budget::events(protection, self.sampling_rate)
+            })
+    }
+
+    /// What a person should know before the start.
+    pub fn warnings(&self) -> &[PlanWarning] {
+        &self.warnings
+    }
+
+    /// What the plan comes to.
+    pub fn summary(&self) -> PlanSummary {
+        let protection = self.protection.as_ref();
+        let deviation = |noise: Option<NoiseMultiplier>, sensitivity: f64| Some(noise?.get() * sensitivity);
+        PlanSummary {
+            settings: self.settings.clone(),
+            budget_epsilon: self.budget_epsilon().map(Epsilon::get),
+            epsilon: self.epsilon(),
+            delta: self.delta().map(Delta::get),
+            neighboring: self.neighboring(),
+            steps: self.steps(),
+            expected_batch: self.expected_batch,
+            sampling_rate: self.sampling_rate.get(),
+            noise: protection.map_or_else(Vec::new, |protection| protection.schedule.stretches().to_vec()),
+            marginal_deviation: protection.and_then(|protection| {
+                deviation(
+                    protection.marginals,
+                    self.layout.marginal_sensitivity(protection.budget.neighboring),
+                )
+            }),
+            fine_deviation: protection.and_then(|protection| {
+                deviation(
+                    protection.fine,
+                    self.layout.fine_sensitivity(protection.budget.neighboring),
+                )
+            }),
+            encoded_width: self.layout.width(),
+            epsilon_curve: protection.map_or_else(Vec::new, |protection| {
+                budget::epsilon_curve(protection, self.sampling_rate, CURVE_POINTS)
+            }),
+            warnings: self.warnings.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// A promise whose numbers have been checked.
+#[derive(Clone, Copy)]
+struct Promise {
+    epsilon: Epsilon,
+    delta: Delta,
+    neighboring: Neighboring,
+}
+
+impl Promise {
+    fn check(privacy: Privacy) -> Result<Option<Self>, PlanError> {
+        let Privacy::Private {
+            epsilon,
+            delta,
+            neighboring,
+        } = privacy
+        else {
+            return Ok(None);
+        };
+        let checked = Epsilon::new(epsilon).map_err(|_| PlanError::Epsilon(epsilon))?;
+        if epsilon > LARGEST_EPSILON {
+            return Err(PlanError::Epsilon(epsilon));
+        }
+        // Gaussian noise keeps no promise at δ = 0.
+        let delta = Delta::new(delta)
+            .ok()
+            .filter(|delta| delta.get() > 0.0)
+            .ok_or(PlanError::Delta(delta))?;
+        Ok(Some(Self {
+            epsilon: checked,
+            delta,
+            neighboring,
+        }))
+    }
+
+    const fn into_budget(self) -> Budget {
+        Budget {
+            epsilon: self.epsilon,
+            delta: self.delta,
+            neighboring: self.neighboring,
+        }
+    }
+}
+
+fn warnings(
+    settings: &TrainSettings,
+    schema: &Schema,
+    rows: usize,
+    expected_batch: usize,
+    promise: Option<Promise>,
+) -> Vec<PlanWarning> {
+    /// Below this many rows little but single columns survives the noise (at small ε).
+    const FEW_ROWS: f64 = 3000.0;
+    let mut warnings = Vec::new();
+    if settings.batch_size > expected_batch as u64 {
+        warnings.push(PlanWarning::BatchLowered {
+            asked: settings.batch_size,
+            used: expected_batch,
+        });
+    }
+    let Some(promise) = promise else {
+        warnings.push(PlanWarning::NotPrivate);
+        return warnings;
+    };
+    let (epsilon, delta) = (promise.epsilon.get(), promise.delta.get());
+    if delta * rows as f64 >= 1.0 {
+        warnings.push(PlanWarning::LargeDelta { delta, rows });
+    }
+    if epsilon >= WEAK_EPSILON {
+        warnings.push(PlanWarning::LargeEpsilon { epsilon });
+    }
+    if promise.neighboring == Neighboring::AddRemoveOne && schema.rows.is_none() {
+        warnings.push(PlanWarning::RowCountRevealed);
+    }
+    if (rows as f64) * epsilon < FEW_ROWS {
+        warnings.push(PlanWarning::FewRows { rows });
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! Settings that did best in trials, for a table of this size and a budget.
+
+use super::budget::{Budget, largest_rho};
+use super::layout::RowLayout;
+use super::settings::TrainSettings;
+use crate::data::{EncoderSettings, RowEncoder, Schema};
+use crate::num::{Delta, Epsilon};
+use crate::privacy::Neighboring;
+
+/// δ by which shares are recommended; the true one moves them little.
+const USUAL_DELTA: f64 = 1e-5;
+/// Noise that a marginal's cell may have, as a share of the rows.
+const TOLERABLE_NOISE: f64 = 0.002;
+/// The marginals' share of ρ is between these.
+const MARGINAL_SHARES: (f64, f64) = (0.10, 0.75);
+
+/// The settings to start from. Uses the number of rows, the schema and ε, never the rows.
+///
+/// With few rows, marginals get a larger share: the least that keeps their noise below 0.2 % of the rows.
+pub fn recommended(rows: usize, schema: &Schema, epsilon: f64) -> TrainSettings {
+    let mut settings = TrainSettings::default();
+    if let Some(share) = marginal_share(rows, schema, epsilon) {
+        settings.marginal_share = share;
+    }
+    settings
+}
+
+/// The least share of ρ in range with `√(J / 2ρ₁) ≤ 0.002·rows`; `None` where there are no marginals to buy.
+fn marginal_share(rows: usize, schema: &Schema, epsilon: f64) -> Option<f64> {
+    let encoder = RowEncoder::new(schema, &EncoderSettings::default()).ok()?;
+    let features = RowLayout::new(schema, &encoder).ok()?.feature_count();
+    let budget = Budget {
+        epsilon: Epsilon::new(epsilon).ok()?,
+        delta: Delta::new(USUAL_DELTA).ok()?,
+        neighboring: Neighboring::AddRemoveOne,
+    };
+    let rho = largest_rho(&budget).ok()??;
+    let needed = features as f64 / (2.0 * rho * (TOLERABLE_NOISE * rows as f64).powi(2));
+    (features > 0).then(|| needed.clamp(MARGINAL_SHARES.0, MARGINAL_SHARES.1))
+}

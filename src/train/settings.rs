@@ -1,0 +1,118 @@
+//! Raw settings of a run, as a form or a file holds them. Only a [`Plan`](super::Plan) made from them trains.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::CriticLoss;
+
+/// How the noise changes over the steps. The calibration scales the whole shape to meet the budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScheduleKind {
+    /// The same noise at every step.
+    #[default]
+    Constant,
+    /// More noise in the first half, less in the second.
+    TwoPhase,
+    /// Noise that falls in a straight line.
+    Linear,
+    /// Noise that falls by the same factor from step to step.
+    Exponential,
+}
+
+/// Everything a person can choose of a DP-GAN, unchecked. [`super::describe::SETTINGS`] gives each its unit,
+/// range and sentence; the defaults are those of the recipe that did best on tables.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TrainSettings {
+    /// Critic steps, each one noisy look at the data.
+    pub steps: u64,
+    /// Expected rows in a step.
+    pub batch_size: u64,
+    /// The ℓ2 norm to which each row's gradient is clipped.
+    pub clip_norm: f64,
+    /// How the noise changes over the steps.
+    pub schedule: ScheduleKind,
+    /// Noise at the first step over noise at the last, for schedules that fall.
+    pub schedule_ratio: f64,
+    /// Whether noisy marginals are bought before the first step.
+    pub marginals: bool,
+    /// The marginals' share of the budget (of ρ).
+    pub marginal_share: f64,
+    /// Weight of the marginals in the generator's loss.
+    pub marginal_weight: f64,
+    /// Whether noisy fine histograms are bought, from which numbers inside a bin are drawn.
+    pub fine_decode: bool,
+    /// The fine histograms' share of the budget (of ρ).
+    pub fine_share: f64,
+    /// Whether numbers without declared bins are encoded in bins; otherwise as one scalar each.
+    pub binned: bool,
+    /// Bins of a number.
+    pub bins: u64,
+    /// Widths of the critic's hidden layers.
+    pub critic_hidden: Vec<usize>,
+    /// What the critic is trained to tell apart by.
+    pub critic_loss: CriticLoss,
+    /// Critic steps between two generator steps.
+    pub critic_steps: u64,
+    /// The critic's learning rate.
+    pub critic_learning_rate: f64,
+    /// Decay of the first moment in the critic's Adam.
+    pub critic_beta1: f64,
+    /// Decay of the second moment in the critic's Adam.
+    pub critic_beta2: f64,
+    /// The bound to which the critic's weights are clamped after each step.
+    pub weight_clamp: f64,
+    /// Generated rows in a step.
+    pub generator_batch: u64,
+    /// Latents that a row is made from.
+    pub latent: u64,
+    /// Widths of the generator's hidden layers.
+    pub generator_hidden: Vec<usize>,
+    /// Whether the generator's hidden layers are normalised over the batch.
+    pub batch_norm: bool,
+    /// The generator's learning rate.
+    pub generator_learning_rate: f64,
+    /// Decay of the first moment in the generator's Adam.
+    pub generator_beta1: f64,
+    /// Decay of the second moment in the generator's Adam.
+    pub generator_beta2: f64,
+    /// Decay of the running average of the generator's weights.
+    pub averaging: f64,
+    /// Temperature of the Gumbel-softmax.
+    pub temperature: f64,
+}
+
+impl Default for TrainSettings {
+    fn default() -> Self {
+        Self {
+            steps: 3000,
+            batch_size: 512,
+            clip_norm: 0.5,
+            schedule: ScheduleKind::Constant,
+            schedule_ratio: 2.0,
+            marginals: true,
+            marginal_share: 0.10,
+            marginal_weight: 5.0,
+            fine_decode: true,
+            fine_share: 0.05,
+            binned: true,
+            bins: 20,
+            critic_hidden: vec![64],
+            critic_loss: CriticLoss::Wasserstein,
+            critic_steps: 5,
+            critic_learning_rate: 4e-3,
+            critic_beta1: 0.5,
+            critic_beta2: 0.9,
+            weight_clamp: 0.1,
+            generator_batch: 512,
+            latent: 64,
+            generator_hidden: vec![256, 256],
+            batch_norm: true,
+            generator_learning_rate: 1e-3,
+            generator_beta1: 0.5,
+            generator_beta2: 0.9,
+            averaging: 0.99,
+            temperature: 0.66,
+        }
+    }
+}

@@ -1,0 +1,512 @@
+//! The loop: noisy critic steps, and a generator that learns from the critic alone.
+
+use std::sync::Arc;
+
+use burn::tensor::{Device, Tensor, activation};
+
+use super::control::Control;
+use super::fidelity::{FRECHET_ROWS, FidelityThread, bars_of};
+use super::observe::{Observation, StepObservation};
+use super::plan::Plan;
+use super::privatize::{self, Account, RealGradient, Refusal, StepRule};
+use super::sampler::PoissonSampler;
+use super::synthesizer::{SampleError, TableGenerator};
+use super::targets::{MarginalLoss, Marginals, fine_weights};
+use crate::data::{EncodedRows, FineWeights, RowEncoder};
+use crate::model::{
+    Adam, AdamSettings, ClippedSum, Critic, CriticLoss, CriticShape, DeviceError, DeviceKind, Generator,
+    GeneratorShape, Side, matrix, read,
+};
+use crate::num::{RandomOrigin, RandomSource, StewardOnly};
+use crate::privacy::EventList;
+
+/// A run reports about this many steps in all.
+const REPORTS: u64 = 600;
+/// Losses are looked at for NaN at least this often, in steps.
+const LONGEST_SILENCE: u64 = 50;
+/// Synthetic rows that are shown while training.
+const SHOWN_ROWS: usize = 24;
+
+/// Why a run came to its end, with a generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReason {
+    /// All planned steps are done.
+    Planned,
+    /// A person stopped it: the moment was chosen with private plots in view, which no charge covers.
+    ByPerson,
+    /// The next step would have passed the budget.
+    BudgetReached,
+}
+
+impl StopReason {
+    /// The name used in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::ByPerson => "by-person",
+            Self::BudgetReached => "budget-reached",
+        }
+    }
+}
+
+/// Why a run came to its end without a generator, or did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// The device cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The rows are not those that were planned for.
+    #[error(
+        "the plan is for {planned} encoded rows of width {width}, these are {found} of width {found_width}"
+    )]
+    OtherRows {
+        /// Planned.
+        planned: usize,
+        /// Planned width.
+        width: usize,
+        /// Given.
+        found: usize,
+        /// Given width.
+        found_width: usize,
+    },
+    /// The account refused what a plan should have room for.
+    #[error("the budget does not allow the plan's own releases")]
+    Refused {
+        /// The refusal.
+        #[source]
+        source: Refusal,
+        /// What had been executed.
+        executed: EventList,
+    },
+    /// Weights or losses stopped being numbers.
+    #[error(
+        "the networks' numbers stopped being finite by step {step}: lower the learning rates and start anew (what was spent stays spent)"
+    )]
+    NotFinite {
+        /// Critic steps done.
+        step: u64,
+        /// What had been executed.
+        executed: EventList,
+    },
+    /// Rows could not be drawn from the generator.
+    #[error("rows could not be drawn from the generator")]
+    Sample {
+        /// The cause.
+        #[source]
+        source: SampleError,
+        /// What had been executed.
+        executed: EventList,
+    },
+    /// The system has no thread to give.
+    #[error("the thread that compares rows could not be started")]
+    Thread(#[source] std::io::Error),
+}
+
+impl TrainError {
+    /// What the run had executed before it failed: it stays charged. Empty if it failed before the first look.
+    pub fn executed(&self) -> EventList {
+        match self {
+            Self::Refused { executed, .. }
+            | Self::NotFinite { executed, .. }
+            | Self::Sample { executed, .. } => executed.clone(),
+            Self::Device(_) | Self::OtherRows { .. } | Self::Thread(_) => EventList::default(),
+        }
+    }
+}
+
+/// A run that is ready to start.
+pub struct Training {
+    plan: Plan,
+    encoder: RowEncoder,
+    rows: Arc<EncodedRows>,
+    device: Device,
+    random: RandomSource,
+}
+
+/// A run that has ended with a generator.
+#[derive(Debug)]
+pub struct Trained {
+    /// Draws rows, as many as wanted, at no further cost.
+    pub generator: TableGenerator,
+    /// Every look at private rows, as it happened.
+    pub executed: EventList,
+    /// ε of what was executed; `None` without a promise.
+    pub epsilon: Option<f64>,
+    /// Critic steps done.
+    pub steps_done: u64,
+    /// Why it ended.
+    pub stopped: StopReason,
+    /// Where its noise came from.
+    pub random: RandomOrigin,
+}
+
+impl Training {
+    /// Puts a run together.
+    ///
+    /// # Errors
+    /// When the device cannot be used, or rows and plan do not belong together.
+    pub fn new(
+        plan: Plan,
+        encoder: RowEncoder,
+        rows: EncodedRows,
+        device: DeviceKind,
+        random: RandomSource,
+    ) -> Result<Self, TrainError> {
+        let (planned, width) = (plan.rows(), plan.layout().width());
+        if rows.rows() != planned || rows.width() != width || encoder.width() != width {
+            let (found, found_width) = (rows.rows(), rows.width());
+            return Err(TrainError::OtherRows {
+                planned,
+                width,
+                found,
+                found_width,
+            });
+        }
+        Ok(Self {
+            plan,
+            encoder,
+            rows: Arc::new(rows),
+            device: device.open()?,
+            random,
+        })
+    }
+
+    /// Trains to the planned end, or until stopped. Blocks the calling thread, which owns the tensors;
+    /// `observe` is called on it now and then and should return at once.
+    ///
+    /// # Errors
+    /// When the networks' numbers stop being finite, or the account refuses the plan's own releases.
+    pub fn run(self, control: &Control, observe: &mut dyn FnMut(Observation)) -> Result<Trained, TrainError> {
+        let mut account = Account::open(&self.plan);
+        let mut state = State::start(self, &mut account)?;
+        let stopped = state.take_steps(control, &mut account, observe)?;
+        if !state.is_finite() {
+            return Err(TrainError::NotFinite {
+                step: state.step,
+                executed: account.executed(),
+            });
+        }
+        if let Some(last) = state.fidelity.take().and_then(FidelityThread::finish) {
+            observe(Observation::Fidelity(last));
+        }
+        Ok(Trained {
+            executed: account.executed(),
+            epsilon: account.epsilon(),
+            steps_done: state.step,
+            stopped,
+            random: state.privacy_random.origin(),
+            generator: state.generator_so_far(true),
+        })
+    }
+}
+
+/// What changes from step to step.
+struct State {
+    plan: Plan,
+    encoder: RowEncoder,
+    rows: Arc<EncodedRows>,
+    device: Device,
+    /// Coins and noise: the promise rests on this stream.
+    privacy_random: RandomSource,
+    /// Latents and categories of generated rows: independent of the data, so nothing rests on it.
+    free_random: RandomSource,
+    rule: StepRule,
+    critic: Critic,
+    critic_adam: Adam,
+    generator: Generator,
+    generator_adam: Adam,
+    /// The running average of the generator's parameters. Shape `[parameters]`.
+    averaged: Tensor<1>,
+    marginals: Option<MarginalLoss>,
+    fine: Option<FineWeights>,
+    fidelity: Option<FidelityThread>,
+    step: u64,
+    generator_loss: Option<Tensor<1>>,
+}
+
+impl State {
+    /// Buys marginals and fine histograms, and builds the networks.
+    fn start(training: Training, account: &mut Account) -> Result<Self, TrainError> {
+        let Training {
+            plan,
+            encoder,
+            rows,
+            device,
+            mut random,
+        } = training;
+        let mut privacy_random = random.fork();
+        let mut free_random = random.fork();
+        let settings = plan.settings();
+        let layout = plan.layout();
+        let bought = buy(&plan, &rows, account, &mut privacy_random);
+        let (marginals, fine) = bought.map_err(|source| TrainError::Refused {
+            source,
+            executed: account.executed(),
+        })?;
+        let critic_shape = CriticShape {
+            input: layout.width(),
+            hidden: settings.critic_hidden.clone(),
+            negative_slope: 0.2,
+        };
+        let mut critic = Critic::new(critic_shape, &mut free_random, &device);
+        critic.set_parameters(critic.parameters().clone(), settings.weight_clamp);
+        let generator_shape = GeneratorShape {
+            latent: settings.latent as usize,
+            hidden: settings.generator_hidden.clone(),
+            batch_norm: settings.batch_norm,
+            heads: layout.heads().clone(),
+        };
+        let mut generator = Generator::new(generator_shape, &mut free_random, &device);
+        if let Some(marginals) = &marginals {
+            generator.set_output_shares(&marginals.column_shares(layout));
+        }
+        let critic_adam = AdamSettings {
+            learning_rate: settings.critic_learning_rate,
+            beta1: settings.critic_beta1,
+            beta2: settings.critic_beta2,
+        };
+        let generator_adam = AdamSettings {
+            learning_rate: settings.generator_learning_rate,
+            beta1: settings.generator_beta1,
+            beta2: settings.generator_beta2,
+        };
+        let rule = StepRule {
+            sampler: PoissonSampler::new(rows.rows(), plan.sampling_rate().get()),
+            rate: plan.sampling_rate(),
+            clip_norm: settings.clip_norm,
+            loss: settings.critic_loss,
+        };
+        let fidelity =
+            FidelityThread::start(Arc::clone(&rows), bars_of(&encoder)).map_err(TrainError::Thread)?;
+        Ok(Self {
+            critic_adam: Adam::new(critic_adam, critic.parameter_count(), &device),
+            generator_adam: Adam::new(generator_adam, generator.parameters().dims()[0], &device),
+            averaged: generator.parameters().clone(),
+            marginals: marginals
+                .map(|marginals| MarginalLoss::new(&marginals, layout, settings.marginal_weight, &device)),
+            fine,
+            fidelity: Some(fidelity),
+            rule,
+            critic,
+            generator,
+            plan,
+            encoder,
+            rows,
+            device,
+            privacy_random,
+            free_random,
+            step: 0,
+            generator_loss: None,
+        })
+    }
+
+    fn take_steps(
+        &mut self,
+        control: &Control,
+        account: &mut Account,
+        observe: &mut dyn FnMut(Observation),
+    ) -> Result<StopReason, TrainError> {
+        let steps = self.plan.steps();
+        let report_every = steps.div_ceil(REPORTS).clamp(1, LONGEST_SILENCE);
+        while self.step < steps {
+            if !control.may_go_on() {
+                return Ok(StopReason::ByPerson);
+            }
+            let (real, fake) = match self.critic_step(account) {
+                Ok(seen) => seen,
+                Err(Refusal::OverBudget { .. }) => return Ok(StopReason::BudgetReached),
+                Err(source) => {
+                    return Err(TrainError::Refused {
+                        source,
+                        executed: account.executed(),
+                    });
+                }
+            };
+            self.step += 1;
+            if self.step.is_multiple_of(self.plan.settings().critic_steps) {
+                self.generator_step();
+            }
+            if self.step.is_multiple_of(report_every) || self.step == steps {
+                if !self.is_finite() {
+                    return Err(TrainError::NotFinite {
+                        step: self.step,
+                        executed: account.executed(),
+                    });
+                }
+                observe(Observation::Step(self.report(account, &real, &fake)));
+                self.compare(observe).map_err(|source| TrainError::Sample {
+                    source,
+                    executed: account.executed(),
+                })?;
+            }
+        }
+        Ok(StopReason::Planned)
+    }
+
+    /// One noisy step of the critic. What it returns is for the steward's report only.
+    fn critic_step(&mut self, account: &mut Account) -> Result<(RealGradient, ClippedSum), Refusal> {
+        let noise = self.plan.noise_multiplier(self.step);
+        let real = privatize::critic_gradient(
+            account,
+            &self.critic,
+            &self.rows,
+            &self.rule,
+            noise,
+            &mut self.privacy_random,
+            &self.device,
+        )?;
+        let settings = self.plan.settings();
+        // The fakes' number is fixed and their pass holds no private row, so they need no noise of their own.
+        let count = settings.generator_batch as usize;
+        let samples = self.generator.sample(count, &mut self.free_random);
+        let heads = self.generator.heads();
+        let rows = matrix(heads.dense(&samples), count, heads.width(), &self.device);
+        let clip = noise.map(|_| settings.clip_norm);
+        let fake = self
+            .critic
+            .clipped_gradient_sum(rows, settings.critic_loss, Side::Fake, clip);
+        let gradient = real.sum.clone().div_scalar(self.plan.expected_batch() as f64)
+            + fake.sum.clone().div_scalar(count as f64);
+        let parameters = self.critic_adam.step(self.critic.parameters().clone(), gradient);
+        self.critic.set_parameters(parameters, settings.weight_clamp);
+        Ok((real, fake))
+    }
+
+    /// One step of the generator: it sees the critic and what was bought, never a row.
+    fn generator_step(&mut self) {
+        let settings = self.plan.settings();
+        let count = settings.generator_batch as usize;
+        let pass = self
+            .generator
+            .training_pass(count, settings.temperature, &mut self.free_random);
+        let loss = settings.critic_loss;
+        // Through the critic by hand: autodiff then only has to know the generator.
+        let (at_rows, scores) = self.critic.row_gradient(pass.rows().inner(), |scores| {
+            generator_slopes(loss, scores).div_scalar(count as f64)
+        });
+        let value = generator_loss(loss, scores);
+        let mut objective = (pass.rows() * at_rows.autodiff()).sum();
+        let mut shown = value;
+        if let Some(marginals) = &self.marginals {
+            let distance = marginals.value(pass.probabilities());
+            shown = shown + distance.clone().inner();
+            objective = objective + distance;
+        }
+        let gradient = pass.gradient(&objective);
+        let parameters = self
+            .generator_adam
+            .step(self.generator.parameters().clone(), gradient);
+        let keep = settings.averaging;
+        self.averaged = self.averaged.clone().mul_scalar(keep) + parameters.clone().mul_scalar(1.0 - keep);
+        self.generator.set_parameters(parameters);
+        self.generator_loss = Some(shown);
+    }
+
+    /// Whether all weights are numbers.
+    fn is_finite(&self) -> bool {
+        let sum = self.critic.parameters().clone().sum() + self.generator.parameters().clone().sum();
+        read(sum)[0].is_finite()
+    }
+
+    fn report(&self, account: &Account, real: &RealGradient, fake: &ClippedSum) -> StepObservation {
+        let mean = |tensor: &Tensor<2>| f64::from(read(tensor.clone().mean())[0]);
+        let seen = real.seen.as_ref();
+        let clip = self.rule.clip_norm;
+        let clipped = seen.map(|seen| {
+            let norms = read(seen.norms.clone());
+            norms.iter().filter(|norm| f64::from(**norm) > clip).count() as f64 / norms.len() as f64
+        });
+        StepObservation {
+            step: self.step,
+            steps: self.plan.steps(),
+            epsilon: account.epsilon(),
+            critic_loss: StewardOnly::new(seen.map(|seen| mean(&seen.losses) + mean(&fake.losses))),
+            generator_loss: self
+                .generator_loss
+                .as_ref()
+                .map(|loss| f64::from(read(loss.clone())[0])),
+            batch: StewardOnly::new(real.batch),
+            gradient_norm: StewardOnly::new(seen.map(|seen| mean(&seen.norms))),
+            clipped_share: StewardOnly::new(clipped),
+        }
+    }
+
+    /// Passes on a finished comparison, and offers rows for another when its time has come.
+    fn compare(&mut self, observe: &mut dyn FnMut(Observation)) -> Result<(), SampleError> {
+        let Some(fidelity) = &mut self.fidelity else {
+            return Ok(());
+        };
+        if let Some(latest) = fidelity.latest() {
+            observe(Observation::Fidelity(latest));
+        }
+        if !fidelity.wants_rows() && self.step < self.plan.steps() {
+            return Ok(());
+        }
+        // Not frozen: its moments come from these rows themselves, which saves a pass over many latents.
+        let generator = self.generator_so_far(false);
+        let rows = generator.sample_encoded(FRECHET_ROWS, &mut self.free_random);
+        let first: Vec<usize> = (0..SHOWN_ROWS).collect();
+        let shown = generator.decode(&rows.select(&first), &mut self.free_random)?;
+        if let Some(fidelity) = &mut self.fidelity {
+            fidelity.offer(self.step, rows);
+        }
+        observe(Observation::Sample(shown));
+        Ok(())
+    }
+
+    /// The generator with its averaged weights, as it would be if the run ended now.
+    fn generator_so_far(&mut self, freeze: bool) -> TableGenerator {
+        let mut generator = self.generator.clone();
+        generator.set_parameters(self.averaged.clone());
+        if freeze {
+            generator = generator.freeze(&mut self.free_random);
+        }
+        TableGenerator::new(generator, self.encoder.clone(), self.fine.clone())
+    }
+}
+
+/// What is bought before the first step: marginals and weights of fine cells, as far as the settings ask.
+fn buy(
+    plan: &Plan,
+    rows: &EncodedRows,
+    account: &mut Account,
+    random: &mut RandomSource,
+) -> Result<(Option<Marginals>, Option<FineWeights>), Refusal> {
+    let (settings, layout, protection) = (plan.settings(), plan.layout(), plan.protection());
+    let mut marginals = None;
+    if settings.marginals && layout.feature_count() > 0 {
+        let noise = protection.and_then(|protection| protection.marginals);
+        let counts = privatize::marginals(account, rows, layout, noise, random)?;
+        marginals = Some(Marginals::from_counts(&counts, layout, plan.rows()));
+    }
+    let mut fine = None;
+    if settings.fine_decode && !layout.fine().is_empty() {
+        let noise = protection.and_then(|protection| protection.fine);
+        let counts = privatize::fine_histograms(account, rows, layout, noise, random)?;
+        fine = Some(FineWeights {
+            columns: fine_weights(&counts),
+        });
+    }
+    Ok((marginals, fine))
+}
+
+/// The slope of the generator's summed loss by each score.
+fn generator_slopes(loss: CriticLoss, scores: Tensor<2>) -> Tensor<2> {
+    match loss {
+        CriticLoss::Wasserstein => scores.full_like(-1.0),
+        // −log σ(D), the form that does not saturate.
+        CriticLoss::CrossEntropy => activation::sigmoid(scores.neg()).neg(),
+    }
+}
+
+/// The generator's mean loss. Shape `[1]`.
+fn generator_loss(loss: CriticLoss, scores: Tensor<2>) -> Tensor<1> {
+    match loss {
+        CriticLoss::Wasserstein => scores.mean().neg(),
+        CriticLoss::CrossEntropy => activation::softplus(scores.neg(), 1.0).mean(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! The ledger on a disk that is full, and on one that takes no writes. Needs the right to mount a small one;
+//! without it the test says so and passes (the same refusals are tested inside the ledger by other means).
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use pointillist::export::{ExportError, write_atomically};
+use pointillist::privacy::ledger::{Ledger, LedgerError, PrivacyUnit, Reservation};
+use pointillist::privacy::{EventList, Neighboring, PrivacyEvent};
+
+struct Mounted<'a>(&'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
+}
+
+fn mount(options: &str, at: &Path) -> bool {
+    let done = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+        .arg(at)
+        .output();
+    done.is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn a_full_or_read_only_disk_is_refused_and_nothing_is_spent() {
+    let home = tempfile::tempdir().unwrap();
+    if !mount("size=512k", home.path()) {
+        println!("skipped: no right to mount a small disk");
+        return;
+    }
+    let _mounted = Mounted(home.path());
+    let mut ledger = Ledger::open(home.path()).unwrap();
+    let dataset = ledger.identify([1; 32]).unwrap();
+    let mut events = EventList::new(Neighboring::AddRemoveOne);
+    events.push(
+        PrivacyEvent::Gaussian {
+            noise_multiplier: 5.0,
+        },
+        1,
+    );
+    let job = Reservation {
+        dataset,
+        dataset_name: "rows.csv".into(),
+        kind: "dpgan".into(),
+        events,
+        epsilon: 1.0,
+        delta: 1e-5,
+        unit: PrivacyUnit::Row,
+        public: false,
+        description: "a run ".repeat(100),
+    };
+    ledger.reserve(&job).unwrap();
+
+    // Fill what is left, to the last byte.
+    let filler = home.path().join("filler");
+    let mut size = 1 << 20;
+    let mut bytes = Vec::new();
+    while size > 0 {
+        bytes.resize(bytes.len() + size, 0_u8);
+        if fs::write(&filler, &bytes).is_err() {
+            bytes.truncate(bytes.len() - size);
+            size /= 2;
+        }
+    }
+    let _ = fs::write(&filler, &bytes);
+    let mut jobs = 1;
+    let refused = loop {
+        match ledger.reserve(&job) {
+            // The log may still have had room in the pages it holds.
+            Ok(_) => jobs += 1,
+            Err(error) => break error,
+        }
+        assert!(jobs < 1000, "the disk is full");
+    };
+    assert!(matches!(refused, LedgerError::NoSpace { .. }), "{refused:?}");
+    assert_eq!(
+        ledger.budget(&dataset).unwrap().jobs,
+        jobs,
+        "what was refused is not charged"
+    );
+    assert!(ledger.verify().unwrap().verified);
+    let table = home.path().join("out.csv");
+    let error = write_atomically(&table, &[b'x'; 100_000], false).unwrap_err();
+    assert!(matches!(error, ExportError::NoSpace { .. }), "{error:?}");
+    assert!(!table.exists());
+
+    // With space it goes on.
+    fs::remove_file(&filler).unwrap();
+    ledger.reserve(&job).unwrap();
+    assert!(ledger.verify().unwrap().verified);
+    drop(ledger);
+
+    let remounted = Command::new("mount")
+        .args(["-o", "remount,ro"])
+        .arg(home.path())
+        .status();
+    assert!(remounted.is_ok_and(|status| status.success()));
+    let refused = Ledger::open(home.path()).unwrap_err();
+    assert!(matches!(refused, LedgerError::ReadOnly { .. }), "{refused:?}");
+    let error = write_atomically(&table, b"x", false).unwrap_err();
+    assert!(matches!(error, ExportError::FolderReadOnly { .. }), "{error:?}");
+}
