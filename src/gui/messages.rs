@@ -338,7 +338,7 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
         EngineEvent::Exported(exported) => plain(
             t.with(
                 "event-exported",
-                [("rows", format::count(exported.written.rows as u64).into())],
+                [("rows", format::count(exported.written.rows).into())],
             ),
             exported.table.display().to_string(),
         ),
