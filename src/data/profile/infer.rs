@@ -185,13 +185,12 @@ fn number_kind(values: &Gathered<'_>) -> Option<Kind> {
     Some(if is_code { Kind::Categorical } else { Kind::Integer })
 }
 
-/// A number as people write quantities: no leading zeros (those are codes), not too many digits.
+/// A number as people write quantities: no leading zeros (those are codes), no more digits than a double holds.
 fn plain_number(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
-    if matches!(digits, [b'0', b'0'..=b'9', ..]) || text.starts_with('+') || digits.len() > 25 {
-        return None;
-    }
-    parse_number(text)
+    let is_code = matches!(digits, [b'0', b'0'..=b'9', ..]) || text.starts_with('+');
+    let is_too_long = digits.len() > 25 || (digits.len() > 15 && digits.iter().all(u8::is_ascii_digit));
+    if is_code || is_too_long { None } else { parse_number(text) }
 }
 
 fn categorical_or_text(values: &Gathered<'_>, warnings: &mut Vec<WarningKind>) -> Kind {
