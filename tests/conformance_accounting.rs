@@ -592,7 +592,6 @@ fn absurd_parameters_are_answered_in_time() {
                 let mut list = EventList::new(Neighboring::ReplaceOne);
                 list.push(event.clone(), count);
                 let started = std::time::Instant::now();
-                eprintln!("{event:?} {count} {at}");
                 let pld = AccountantKind::Pld.epsilon(&list, delta(at)).unwrap();
                 let rdp = AccountantKind::Rdp.epsilon(&list, delta(at)).unwrap();
                 let back = AccountantKind::Pld.delta(&list, 1.0).unwrap();

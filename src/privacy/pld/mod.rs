@@ -577,14 +577,10 @@ impl Course {
         let question = Question::Epsilon { ln_delta };
         let guess = Self::guess(&pairs, question);
         if !guess.epsilon.is_finite() {
-            return (pure, 0.0);
+            return (pure, f64::INFINITY);
         }
         let answer = compose::answer(&pairs, question, guess);
-        if pure <= answer.value {
-            (pure, 0.0)
-        } else {
-            (answer.value, answer.excess)
-        }
+        (answer.value.min(pure), answer.excess)
     }
 
     fn curve(&self, epsilons: &[f64]) -> Vec<f64> {
