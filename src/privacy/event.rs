@@ -273,7 +273,9 @@ impl PrivacyEvent {
             }
             Self::Gaussian { noise_multiplier } => positive("noise_multiplier", noise_multiplier),
             Self::DiscreteLaplace { scale, .. } => positive("scale", scale),
-            Self::DiscreteGaussian { sigma, .. } => positive("sigma", sigma),
+            Self::DiscreteGaussian { sigma, .. } | Self::RoundRobinGaussian { sigma, .. } => {
+                positive("sigma", sigma)
+            }
             Self::PoissonSampledGaussian {
                 sampling_rate: q,
                 noise_multiplier,
@@ -301,7 +303,6 @@ impl PrivacyEvent {
                 at_least_one("shards", shards)?;
                 positive("sigma", sigma)
             }
-            Self::RoundRobinGaussian { sigma, .. } => positive("sigma", sigma),
             Self::RandomizedResponse {
                 truth_probability: p,
                 categories,

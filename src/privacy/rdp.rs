@@ -196,6 +196,7 @@ impl Accountant for RdpAccountant {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "0 and ∞ are exact answers")]
 mod tests {
     use super::*;
 

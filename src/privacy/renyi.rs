@@ -3,6 +3,11 @@
 //! Each event is judged by its worst pair (P, Q) in its worst direction. Moments are computed as M − 1 where M is
 //! close to 1, since a training run multiplies ln M by a hundred thousand.
 
+#![allow(
+    clippy::float_cmp,
+    reason = "exact edges such as q = 1 and an unchanged bracket are meant"
+)]
+
 use std::sync::OnceLock;
 
 use super::{AccountingError, CountedEvent, Neighboring, PrivacyEvent};
