@@ -1,5 +1,7 @@
 //! What happened to private data, as plain data: accountants consume it, certificates carry it, the ledger keeps
 //! it. An event's meaning never changes; a new mechanism is a new event.
+//!
+//! Longer than other files: the events are one list, each with its parameters.
 
 use std::fmt;
 

@@ -20,7 +20,7 @@ use crate::num::fft::{self, Complex64};
 /// Largest transform: 2¹⁹ points are 8 MB a buffer, and a composition stays below 50 MB.
 const MOST_POINTS: usize = 1 << 19;
 /// Most grid points of all pairs together.
-const MOST_CELLS: f64 = 3e6;
+const MOST_CELLS: f64 = 4e5;
 
 /// Pairs to be composed, each as often as said.
 pub type Counted = Vec<(Pair, u64)>;

@@ -1,4 +1,6 @@
 //! What a changed unit went through: pairs and their counts, with all that has a closed form gathered apart.
+//!
+//! Longer than other files: the events are one list, and what is known of a course belongs together.
 
 #![allow(clippy::float_cmp, reason = "exact edges such as q = 1 are meant")]
 
@@ -49,15 +51,15 @@ impl Course {
     }
 
     pub(super) fn pair(pair: Pair, count: u64, pure: Option<f64>) -> Self {
-        let mut course = Self {
+        if count == 0 {
+            return Self::default();
+        }
+        Self {
             unbounded: pure.is_none(),
             pure: pure.unwrap_or(0.0),
+            pairs: BTreeMap::from([(pair, count)]),
             ..Self::default()
-        };
-        if count > 0 {
-            course.pairs.insert(pair, count);
         }
-        course
     }
 
     /// The Rényi cost of the course.

@@ -6,6 +6,8 @@
 //! both masses stay: with masses p, q between losses l and l + h,
 //! upper = (p − q e^l) / (1 − e^(−h)) and lower = p − upper. Both are never negative, and a pair with a larger
 //! curve has larger compositions (Zhu, Dong, Wang 2022, Thm 10).
+//!
+//! Longer than other files: the pairs are one list, each with its argument.
 
 use std::cmp::Ordering;
 
