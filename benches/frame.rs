@@ -4,7 +4,6 @@
 use std::time::{Duration, Instant};
 
 use eframe::egui::{Context, Event, Key, Modifiers, MouseWheelUnit, RawInput, Rect, TouchPhase, pos2, vec2};
-use pointillist::data::samples::SampleId;
 use pointillist::engine::settings::Settings;
 use pointillist::engine::snapshot::RunState;
 use pointillist::engine::{Command, DataSource, Engine, Method, RunRequest};
@@ -114,7 +113,7 @@ fn measure(
 }
 
 fn start_run(engine: &Engine, brief: bool) {
-    engine.send(Command::Open(DataSource::Sample(SampleId::Adult)));
+    engine.send(Command::Open(DataSource::Sample("adult")));
     wait(|| engine.snapshot().dataset.is_some());
     let mut settings = pointillist::train::TrainSettings::default();
     settings.steps = if brief { 10 } else { 200_000 };

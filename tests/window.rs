@@ -85,7 +85,7 @@ fn from_welcome_to_export(language: Language) {
     let mut harness = window(home.path(), &settings, [1440.0, 900.0]);
     harness.run_steps(3);
 
-    press(&mut harness, texts.get("sample-german_credit"));
+    press(&mut harness, texts.get("sample-german-credit"));
     wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
     assert_eq!(harness.state().workbench().page(), Page::Data);
     assert!(
@@ -230,7 +230,7 @@ fn the_keyboard_alone_opens_a_sample() {
     let mut harness = window(home.path(), &Settings::default(), [1280.0, 800.0]);
     harness.run_steps(3);
     let texts = Texts::new(Language::English);
-    let wanted = texts.get("sample-german_credit");
+    let wanted = texts.get("sample-german-credit");
     for _ in 0..40 {
         harness.key_press(Key::Tab);
         harness.run_steps(2);
@@ -249,7 +249,7 @@ fn an_idle_window_asks_for_no_frame() {
     let mut harness = window(home.path(), &Settings::default(), [1280.0, 800.0]);
     let texts = Texts::new(Language::English);
     harness.run_steps(3);
-    press(&mut harness, texts.get("sample-german_credit"));
+    press(&mut harness, texts.get("sample-german-credit"));
     wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
     // The engine may still have news for a moment, and a toast asks for one frame when it goes.
     let close = texts.get("toast-close");
@@ -307,6 +307,6 @@ fn a_bad_file_is_told_and_the_window_lives_on() {
             harness.run_steps(3);
         }
     }
-    press(&mut harness, texts.get("sample-german_credit"));
+    press(&mut harness, texts.get("sample-german-credit"));
     wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
 }

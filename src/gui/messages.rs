@@ -99,16 +99,6 @@ impl Messages {
         });
     }
 
-    /// How many messages there are.
-    pub fn len(&self) -> usize {
-        self.messages.len()
-    }
-
-    /// Whether nothing was said yet.
-    pub fn is_empty(&self) -> bool {
-        self.messages.is_empty()
-    }
-
     /// The latest message's time and title, for the job strip.
     pub fn latest(&self, cx: &Cx<'_>) -> Option<(String, Weight)> {
         let message = self.messages.last()?;
@@ -348,7 +338,7 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
         EngineEvent::Exported(exported) => plain(
             t.with(
                 "event-exported",
-                [("rows", format::count(exported.written.rows as u64).into())],
+                [("rows", format::count(exported.written.rows).into())],
             ),
             exported.table.display().to_string(),
         ),

@@ -234,7 +234,7 @@ impl ExportPage {
                 widgets::dot(ui, cx.palette.ok);
                 let title = t.with(
                     "event-exported",
-                    [("rows", format::count(done.written.rows as u64).into())],
+                    [("rows", format::count(done.written.rows).into())],
                 );
                 ui.label(cx.palette.strong(title));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -127,7 +127,7 @@ fn samples(ui: &mut Ui, cx: &mut Cx<'_>) {
 }
 
 fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: &Sample, width: f32) -> bool {
-    let key = format!("sample-{}", sample.id);
+    let key = sample_key(sample);
     let name = cx.texts.get(&key);
     let about_key = format!("{key}-about");
     let about = cx.texts.get(&about_key);
@@ -158,6 +158,11 @@ fn sample_card(ui: &mut Ui, cx: &Cx<'_>, sample: &Sample, width: f32) -> bool {
     response
         .on_hover_text(cx.texts.get("welcome-sample-tip"))
         .clicked()
+}
+
+/// The key of a sample's texts: `sample-` and its name, with dashes.
+fn sample_key(sample: &Sample) -> String {
+    format!("sample-{}", sample.id.replace('_', "-"))
 }
 
 fn recent(ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -191,6 +196,19 @@ fn recent(ui: &mut Ui, cx: &mut Cx<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::settings::Language;
+    use crate::gui::i18n::Texts;
+
+    #[test]
+    fn every_sample_has_its_texts_in_both_languages() {
+        for language in [Language::English, Language::Chinese] {
+            let texts = Texts::new(language);
+            for sample in samples::all() {
+                let key = sample_key(sample);
+                assert!(texts.has(&key) && texts.has(&format!("{key}-about")), "{key}");
+            }
+        }
+    }
 
     #[test]
     fn paths_are_read_as_people_paste_them() {

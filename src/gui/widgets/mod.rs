@@ -5,8 +5,8 @@ mod number;
 mod slider;
 
 use eframe::egui::{
-    self, Align2, Color32, FontId, Response, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetText,
-    accesskit::Role, vec2,
+    self, Color32, FontId, Response, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetText, accesskit::Role,
+    vec2,
 };
 
 pub use gauge::{bar, budget};
@@ -158,17 +158,6 @@ pub enum Icon {
     Reset,
     /// A half-filled circle.
     Theme,
-}
-
-/// Text painted right-aligned at a height, without taking space.
-pub fn paint_right(ui: &Ui, text: impl Into<String>, right: egui::Pos2, color: Color32, size: f32) {
-    ui.painter().text(
-        right,
-        Align2::RIGHT_CENTER,
-        text.into(),
-        FontId::proportional(size),
-        color,
-    );
 }
 
 /// A label that ends in dots where the space ends and shows its whole text on hover.
