@@ -51,9 +51,10 @@ impl CliError {
     pub fn from_target(error: &ExportError) -> Self {
         let failure = Self::from_error(error);
         match (failure, error) {
-            (Self::Failure { message, causes }, ExportError::Exists { .. }) => {
-                Self::Failure { message: format!("{message} with --force"), causes }
-            }
+            (Self::Failure { message, causes }, ExportError::Exists { .. }) => Self::Failure {
+                message: format!("{message} with --force"),
+                causes,
+            },
             (failure, _) => failure,
         }
     }

@@ -283,7 +283,10 @@ mod tests {
         }
         // The metadata is a JSON text inside the header's JSON, hence the backslashes.
         let start = br#"{\"version\":"#;
-        let position = whole.windows(start.len()).position(|window| window == start).unwrap();
+        let position = whole
+            .windows(start.len())
+            .position(|window| window == start)
+            .unwrap();
         let mut newer = whole;
         newer[position + start.len()] = b'9';
         fs::write(&path, &newer).unwrap();

@@ -368,7 +368,9 @@ impl State {
                 &mut self.privacy_random,
                 &self.device,
             );
-            let rows = fakes.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let rows = fakes
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             (real, rows)
         });
         let real = real?;

@@ -154,13 +154,11 @@ fn compare_guarantee(stated: &super::Guarantee, found: &super::Guarantee, reason
     if !alike_if_any(stated.mu, found.mu) {
         reasons.push("its μ does not follow from its events".into());
     }
-    let fits =
-        stated.profile.len() == found.profile.len()
-            && stated.profile.iter().zip(&found.profile).all(|(stated, found)| {
-                alike(stated.epsilon, found.epsilon)
-                    && (alike(stated.delta, found.delta)
-                        || (stated.delta - found.delta).abs() <= DELTA_TOLERANCE)
-            });
+    let fits = stated.profile.len() == found.profile.len()
+        && stated.profile.iter().zip(&found.profile).all(|(stated, found)| {
+            alike(stated.epsilon, found.epsilon)
+                && (alike(stated.delta, found.delta) || (stated.delta - found.delta).abs() <= DELTA_TOLERANCE)
+        });
     if !fits {
         reasons.push("its profile does not follow from its events".into());
     }
