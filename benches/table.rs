@@ -53,13 +53,13 @@ fn benchmarks(criterion: &mut Criterion) {
     group.sample_size(10);
     group.bench_function("read csv", |bencher| bencher.iter(|| black_box(read(&path))));
     group.bench_function("profile", |bencher| {
-        bencher.iter(|| black_box(profile(&table, &Progress::new())))
+        bencher.iter(|| black_box(profile(&table, &Progress::new())));
     });
     group.bench_function("encode", |bencher| {
-        bencher.iter(|| black_box(encoder.encode(&table, &Progress::new())))
+        bencher.iter(|| black_box(encoder.encode(&table, &Progress::new())));
     });
     group.bench_function("decode", |bencher| {
-        bencher.iter(|| black_box(encoder.decode(&rows, None, &mut random)))
+        bencher.iter(|| black_box(encoder.decode(&rows, None, &mut random)));
     });
     group.bench_function("preview of 50 rows", |bencher| {
         bencher.iter(|| black_box(table.preview(777_777..777_827)));

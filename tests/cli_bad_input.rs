@@ -61,9 +61,9 @@ fn a_schema_that_does_not_fit_says_where() {
     let bench = Bench::new();
     let input = bench.visits(100);
     let input = text(&input);
-    let schema = support::SCHEMA;
+    let schema = support::schema(100);
     let cases = [
-        (schema.replace("name = \"ward\"", "name = \"wing\""), "wing"),
+        (schema.replace("name = \"ward\"", "name = \"wing\""), "ward"),
         (schema.replace("\"north\", ", ""), "north"),
         (schema.replace("lower = 18", "lower = 95"), "age"),
         (schema.replace("version = 1", "version = 99"), "99"),

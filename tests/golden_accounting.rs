@@ -68,7 +68,7 @@ fn poisson(q: f64, z: f64, steps: u64) -> PrivacyEvent {
 
 fn assert_rdp(list: &EventList, delta: Delta, expected: f64) {
     let found = AccountantKind::Rdp.epsilon(list, delta).unwrap();
-    let close = found == expected || (found - expected).abs() <= 1e-6;
+    let close = (found.is_infinite() && expected.is_infinite()) || (found - expected).abs() <= 1e-6;
     assert!(close, "rdp {found}, golden {expected}: {list:?}");
 }
 
@@ -76,7 +76,8 @@ fn assert_rdp(list: &EventList, delta: Delta, expected: f64) {
 fn assert_pld(list: &EventList, delta: Delta, exact: f64) {
     let found = AccountantKind::Pld.epsilon(list, delta).unwrap();
     let allowed = if exact < 0.5 { 5e-4 } else { 1e-3 * exact };
-    let close = found == exact || (found >= exact - 1e-9 && found <= exact + allowed);
+    let close =
+        (found.is_infinite() && exact.is_infinite()) || (found >= exact - 1e-9 && found <= exact + allowed);
     assert!(
         close,
         "pld {found}, exact {exact}, {:.1e} of the tolerance: {list:?}",

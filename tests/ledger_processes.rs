@@ -227,7 +227,7 @@ fn a_process_killed_at_any_moment_leaves_the_ledger_whole() {
         "{KILLS} kills: {} reservations and {settled} settlements were checked",
         known.reserved.len()
     );
-    assert!(known.ready > KILLS / 2 && known.reserved.len() > 100 && settled > 50);
+    assert!(known.ready > KILLS / 2 && known.reserved.len() > 30 && settled > 10);
 }
 
 /// The other process: spends what it can of one total, and says how often that was allowed.

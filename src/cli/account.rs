@@ -19,10 +19,10 @@ pub struct AccountArgs {
     #[arg(value_name = "EVENTS")]
     events: PathBuf,
     /// δ at which ε is asked.
-    #[arg(long, value_name = "D", value_parser = parse_delta)]
+    #[arg(long, value_name = "D", value_parser = parse_delta, allow_negative_numbers = true)]
     delta: Option<f64>,
     /// ε at which δ is asked, in nats.
-    #[arg(long, value_name = "E", value_parser = parse_question_epsilon)]
+    #[arg(long, value_name = "E", value_parser = parse_question_epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
     /// How to account: `pld` (tightest) or `rdp`.
     #[arg(long, value_name = "KIND", default_value = "pld")]
@@ -61,10 +61,18 @@ struct Answer {
     seconds: f64,
 }
 
+/// Where the events come from, as a person would say it.
+fn source(args: &AccountArgs) -> String {
+    if args.events.as_os_str() == "-" {
+        "standard input".to_owned()
+    } else {
+        args.events.display().to_string()
+    }
+}
+
 fn answer(text: &str, args: &AccountArgs) -> Result<Answer, CliError> {
-    let list = EventList::from_json(text).map_err(|error| {
-        CliError::failure(&format!("{} is no list of events", args.events.display()), &error)
-    })?;
+    let list = EventList::from_json(text)
+        .map_err(|error| CliError::failure(&format!("{} is no list of events", source(args)), &error))?;
     let failed = |error| CliError::failure("the events cannot be accounted", &error);
     let started = Instant::now();
     let accountant = args.accountant;

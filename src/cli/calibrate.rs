@@ -32,13 +32,13 @@ enum Mechanism {
 #[derive(Debug, Args)]
 struct GaussianArgs {
     /// ε, in nats.
-    #[arg(long, value_name = "E", value_parser = parse_epsilon)]
+    #[arg(long, value_name = "E", value_parser = parse_epsilon, allow_negative_numbers = true)]
     epsilon: f64,
     /// δ.
-    #[arg(long, value_name = "D", value_parser = parse_delta)]
+    #[arg(long, value_name = "D", value_parser = parse_delta, allow_negative_numbers = true)]
     delta: f64,
     /// ℓ2 sensitivity of the query.
-    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    #[arg(long, value_name = "S", default_value_t = 1.0, allow_negative_numbers = true)]
     sensitivity: f64,
     /// Prints one JSON object and nothing else.
     #[arg(long)]
@@ -48,10 +48,10 @@ struct GaussianArgs {
 #[derive(Debug, Args)]
 struct LaplaceArgs {
     /// ε, in nats.
-    #[arg(long, value_name = "E", value_parser = parse_epsilon)]
+    #[arg(long, value_name = "E", value_parser = parse_epsilon, allow_negative_numbers = true)]
     epsilon: f64,
     /// ℓ1 sensitivity of the query.
-    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    #[arg(long, value_name = "S", default_value_t = 1.0, allow_negative_numbers = true)]
     sensitivity: f64,
     /// Prints one JSON object and nothing else.
     #[arg(long)]
@@ -61,13 +61,13 @@ struct LaplaceArgs {
 #[derive(Debug, Args)]
 struct DpsgdArgs {
     /// ε, in nats.
-    #[arg(long, value_name = "E", value_parser = parse_epsilon)]
+    #[arg(long, value_name = "E", value_parser = parse_epsilon, allow_negative_numbers = true)]
     epsilon: f64,
     /// δ.
-    #[arg(long, value_name = "D", value_parser = parse_delta)]
+    #[arg(long, value_name = "D", value_parser = parse_delta, allow_negative_numbers = true)]
     delta: f64,
     /// Probability with which each row enters a step.
-    #[arg(long, value_name = "Q", value_parser = parse_rate)]
+    #[arg(long, value_name = "Q", value_parser = parse_rate, allow_negative_numbers = true)]
     sampling_rate: f64,
     /// Number of steps.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]

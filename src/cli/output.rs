@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::engine::Problem;
+use crate::export::ExportError;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -43,6 +44,18 @@ impl CliError {
         Self::Failure {
             message: problem.message,
             causes: problem.causes,
+        }
+    }
+
+    /// A target that cannot be written; names the flag that lets an existing file be replaced.
+    pub fn from_target(error: &ExportError) -> Self {
+        let failure = Self::from_error(error);
+        match (failure, error) {
+            (Self::Failure { message, causes }, ExportError::Exists { .. }) => Self::Failure {
+                message: format!("{message} with --force"),
+                causes,
+            },
+            (failure, _) => failure,
         }
     }
 

@@ -36,6 +36,7 @@ pub struct SampleArgs {
 /// # Errors
 /// When the generator cannot be read or the table cannot be written.
 pub fn run(args: &SampleArgs) -> Result<(), CliError> {
+    crate::export::check_target(&args.out, args.force).map_err(|error| CliError::from_target(&error))?;
     let bar = progress_bar(args.rows, "rows");
     let request = SampleRequest {
         model: args.model.clone(),

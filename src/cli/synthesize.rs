@@ -99,7 +99,8 @@ impl From<Relation> for Neighboring {
 pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     let request = request(args)?;
     // Asked before any budget is spent: a run whose result has nowhere to go is a waste of budget.
-    crate::export::check_target(&args.out, args.force).map_err(|error| CliError::from_error(&error))?;
+    crate::export::check_target(&args.out, args.force).map_err(|error| CliError::from_target(&error))?;
+    crate::export::TableFormat::from_path(&args.out).map_err(|error| CliError::from_error(&error))?;
     let driver = Driver::start()?;
     let schema = args
         .schema

@@ -371,24 +371,18 @@ pub(super) enum Cells<'a> {
 impl<'a> Cells<'a> {
     /// Sees through an array of a [`Table`].
     pub(super) fn of(array: &'a ArrayRef) -> Self {
-        let any = array.as_any();
-        if let Some(array) = array.as_dictionary_opt::<Int32Type>() {
-            return Self::Keyed(array.keys(), array.values().as_string());
-        }
-        if let Some(array) = any.downcast_ref() {
-            Self::Plain(array)
-        } else if let Some(array) = any.downcast_ref() {
-            Self::Integers(array)
-        } else if let Some(array) = any.downcast_ref() {
-            Self::Numbers(array)
-        } else if let Some(array) = any.downcast_ref() {
-            Self::Booleans(array)
-        } else if let Some(array) = any.downcast_ref() {
-            Self::Dates(array)
-        } else if let Some(array) = any.downcast_ref() {
-            Self::Times(array)
-        } else {
-            Self::Datetimes(array.as_primitive())
+        match array.data_type() {
+            DataType::Dictionary(..) => {
+                let array = array.as_dictionary::<Int32Type>();
+                Self::Keyed(array.keys(), array.values().as_string())
+            }
+            DataType::LargeUtf8 => Self::Plain(array.as_string()),
+            DataType::Int64 => Self::Integers(array.as_primitive()),
+            DataType::Float64 => Self::Numbers(array.as_primitive()),
+            DataType::Boolean => Self::Booleans(array.as_boolean()),
+            DataType::Date32 => Self::Dates(array.as_primitive()),
+            DataType::Time64(_) => Self::Times(array.as_primitive()),
+            _ => Self::Datetimes(array.as_primitive()),
         }
     }
 }

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use crate::data::Schema;
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::run_job::FinishedRun;
 use crate::engine::{PrivacyTarget, RunRequest};
 use crate::export::certificate::{
-    Certificate, CertificateFacts, Choices, DataSet, Domain, DomainColumn, NoiseKind, Sampling, Spending,
-    Stop, SyntheticFile,
+    Certificate, CertificateFacts, Choices, DataSet, Domain, NoiseKind, Sampling, Spending, Stop,
+    SyntheticFile,
 };
 use crate::export::{Recipe, Written};
 use crate::privacy::AccountantKind;
@@ -57,7 +56,7 @@ pub(super) fn certificate(
         delta: finished.plan.delta.unwrap_or(0.0),
         accountant: AccountantKind::Rdp,
         unit: private.then_some(PrivacyUnit::Row),
-        domain: Some(domain(schema)),
+        domain: Some(Domain::of(schema)),
         sampling: private.then_some(Sampling::Poisson),
         noise: if private {
             vec![NoiseKind::FloatingPointGaussian]
@@ -83,24 +82,6 @@ pub(super) fn charged_events(finished: &FinishedRun) -> crate::privacy::EventLis
     match finished.trained.stopped {
         StopReason::ByPerson => finished.planned.clone(),
         StopReason::Planned | StopReason::BudgetReached => finished.trained.executed.clone(),
-    }
-}
-
-fn domain(schema: &Schema) -> Domain {
-    Domain {
-        columns: schema
-            .used_columns()
-            .map(|(_, column)| DomainColumn {
-                name: column.name.clone(),
-                kind: column.kind.as_str().into(),
-                provenance: column.provenance,
-            })
-            .collect(),
-        dropped: schema
-            .dropped_columns()
-            .map(|column| column.name.clone())
-            .collect(),
-        rows: schema.rows.as_ref().map(|rows| rows.provenance),
     }
 }
 

@@ -281,12 +281,14 @@ mod tests {
                 "cut at {cut}"
             );
         }
-        let text = String::from_utf8_lossy(&whole).into_owned();
-        let position = text
-            .find(r#"{\"version\":1"#)
-            .expect("the metadata is in the header");
+        // The metadata is a JSON text inside the header's JSON, hence the backslashes.
+        let start = br#"{\"version\":"#;
+        let position = whole
+            .windows(start.len())
+            .position(|window| window == start)
+            .unwrap();
         let mut newer = whole;
-        newer[position + r#"{\"version\":"#.len()] = b'9';
+        newer[position + start.len()] = b'9';
         fs::write(&path, &newer).unwrap();
         assert!(matches!(load(), ExportError::Newer { found: 9, .. }));
     }

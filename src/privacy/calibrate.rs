@@ -1,5 +1,10 @@
 //! From a budget to a setting: the value whose ε comes closest to the target without passing it.
 
+#![allow(
+    clippy::float_cmp,
+    reason = "exact edges such as q = 1 and an unchanged bracket are meant"
+)]
+
 use thiserror::Error;
 
 use super::{AccountantKind, AccountingError, EventList, Neighboring, PrivacyEvent, gaussian};
@@ -216,7 +221,7 @@ pub fn calibrate(
         if whole {
             value = value.round();
             if value == inside.value || value == outside.value {
-                value = ((inside.value + outside.value) / 2.0).floor();
+                value = f64::midpoint(inside.value, outside.value).floor();
             }
         }
         if value == inside.value || value == outside.value || (a - b).abs() < 1e-13 {
@@ -289,7 +294,7 @@ pub fn scaled_noise(
     let tolerance = if tight { 0.02 } else { Bracket::noise().tolerance };
     let rough = around_one(&make, target, AccountantKind::Rdp).and_then(|bracket| {
         calibrate(
-            &make,
+            make,
             target,
             AccountantKind::Rdp,
             Bracket { tolerance, ..bracket },
@@ -300,7 +305,7 @@ pub fn scaled_noise(
     }
     let Ok(rough) = rough else {
         return around_one(&make, target, accountant)
-            .and_then(|bracket| calibrate(&make, target, accountant, bracket));
+            .and_then(|bracket| calibrate(make, target, accountant, bracket));
     };
     let mut narrow = Bracket {
         low: rough.value * 0.8,

@@ -1,5 +1,7 @@
 //! What happened to private data, as plain data: accountants consume it, certificates carry it, the ledger keeps
 //! it. An event's meaning never changes; a new mechanism is a new event.
+//!
+//! Longer than other files: the events are one list, each with its parameters.
 
 use std::fmt;
 
@@ -273,7 +275,9 @@ impl PrivacyEvent {
             }
             Self::Gaussian { noise_multiplier } => positive("noise_multiplier", noise_multiplier),
             Self::DiscreteLaplace { scale, .. } => positive("scale", scale),
-            Self::DiscreteGaussian { sigma, .. } => positive("sigma", sigma),
+            Self::DiscreteGaussian { sigma, .. } | Self::RoundRobinGaussian { sigma, .. } => {
+                positive("sigma", sigma)
+            }
             Self::PoissonSampledGaussian {
                 sampling_rate: q,
                 noise_multiplier,
@@ -301,7 +305,6 @@ impl PrivacyEvent {
                 at_least_one("shards", shards)?;
                 positive("sigma", sigma)
             }
-            Self::RoundRobinGaussian { sigma, .. } => positive("sigma", sigma),
             Self::RandomizedResponse {
                 truth_probability: p,
                 categories,

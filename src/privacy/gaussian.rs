@@ -81,9 +81,9 @@ pub fn epsilon(mu: f64, ln_target: f64) -> f64 {
             break;
         }
         if ln_delta(mu, middle) <= ln_target {
-            high = middle
+            high = middle;
         } else {
-            low = middle
+            low = middle;
         }
     }
     high
@@ -108,15 +108,16 @@ pub(super) fn largest_mu(epsilon: f64, delta: f64) -> f64 {
             break;
         }
         if within(middle) {
-            low = middle
+            low = middle;
         } else {
-            high = middle
+            high = middle;
         }
     }
     low
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "0 and ∞ are exact answers")]
 mod tests {
     use super::*;
 

@@ -4,6 +4,11 @@
 //! this unit in the data? That is the test of P against Q whose trade-off curve differential privacy bounds
 //! (Wasserman & Zhou 2010; Dong, Roth, Su 2022). [`caveats`] belong beside every figure.
 
+#![allow(
+    clippy::float_cmp,
+    reason = "exact edges such as q = 1 and an unchanged bracket are meant"
+)]
+
 use crate::num::logspace::{normal_cdf, normal_quantile};
 
 /// A language in which [`Meaning::odds_sentence`] and [`caveats`] are written.

@@ -116,17 +116,13 @@ impl RdpAccountant {
 /// Canonne, Kamath, Steinke 2020, Prop. 12 (Balle et al. 2020, Thm 21):
 /// ε = R + ln(1 − 1/α) − ln(δα)/(α − 1); and 0 where δ² > 1 − e^(−R) already (the total variation is at most
 /// √(1 − e^(−R)) by Bretagnolle & Huber 1979, since KL ≤ R).
+///
+/// A divergence that came out as 0 may be one that is too small for a float, and is taken as the smallest.
 fn epsilon_at_order(order: f64, divergence: f64, delta: f64) -> f64 {
-    if delta < 0.0 {
-        // The `approx` events have taken more than there is.
+    if delta <= 0.0 || !divergence.is_finite() {
         return f64::INFINITY;
     }
-    if divergence == 0.0 {
-        return 0.0;
-    }
-    if delta == 0.0 || !divergence.is_finite() {
-        return f64::INFINITY;
-    }
+    let divergence = divergence.max(f64::MIN_POSITIVE);
     if delta * delta + (-divergence).exp_m1() > 0.0 {
         return 0.0;
     }
@@ -136,9 +132,7 @@ fn epsilon_at_order(order: f64, divergence: f64, delta: f64) -> f64 {
 
 /// The same solved for δ, and never above the total variation bound.
 fn delta_at_order(order: f64, divergence: f64, epsilon: f64) -> f64 {
-    if divergence == 0.0 {
-        return 0.0;
-    }
+    let divergence = divergence.max(f64::MIN_POSITIVE);
     let ln_delta = (order - 1.0) * (divergence - epsilon + (-1.0 / order).ln_1p()) - order.ln();
     ln_delta.exp().min((-(-divergence).exp_m1()).sqrt()).min(1.0)
 }
@@ -170,6 +164,9 @@ impl Accountant for RdpAccountant {
     }
 
     fn epsilon(&self, delta: Delta) -> Result<f64, AccountingError> {
+        if self.total.pure == Some(0.0) {
+            return Ok(0.0);
+        }
         let epsilon = self.best_order(delta).1;
         // At δ = 0 (or below what Rényi can reach) the sum of pure ε still holds.
         Ok(if epsilon.is_finite() {
@@ -196,6 +193,7 @@ impl Accountant for RdpAccountant {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "0 and ∞ are exact answers")]
 mod tests {
     use super::*;
 
@@ -238,14 +236,18 @@ mod tests {
         at_once.compose(&event(10), 100).unwrap();
         let (a, b) = (by_steps.epsilon(delta).unwrap(), at_once.epsilon(delta).unwrap());
         assert!((a - b).abs() < 1e-10, "{a} {b}");
-        let started = std::time::Instant::now();
-        for _ in 0..1000 {
-            let mut next = by_steps.clone();
-            next.compose(&event(1), 1).unwrap();
-            assert!(next.epsilon(delta).unwrap() >= a);
-        }
-        // A thousand questions; generous, since the machine may be busy.
-        assert!(started.elapsed().as_millis() < 100, "{:?}", started.elapsed());
+        // A hundred questions; the best of several rounds, since the machine may be busy.
+        let round = || {
+            let started = std::time::Instant::now();
+            for _ in 0..100 {
+                let mut next = by_steps.clone();
+                next.compose(&event(1), 1).unwrap();
+                assert!(next.epsilon(delta).unwrap() >= a);
+            }
+            started.elapsed()
+        };
+        let best = (0..50).map(|_| round()).min().unwrap();
+        assert!(best.as_millis() < 10, "{best:?}");
     }
 
     #[test]
@@ -256,6 +258,24 @@ mod tests {
             let plain = epsilon(1.0, z, 100, 1e-5, Neighboring::ReplaceOne);
             assert!(near < far && far < plain, "{q} {z}: {near} {far} {plain}");
         }
+    }
+
+    #[test]
+    fn a_divergence_too_small_for_a_float_is_not_nothing() {
+        // About one of the 1.8e19 batches holds the row, so at δ = 1e-300 something must be paid.
+        let event = PrivacyEvent::FixedSizeSampledGaussian {
+            population: u64::MAX,
+            batch: 1,
+            noise_multiplier: 1.0,
+            steps: 1,
+        };
+        let mut accountant = RdpAccountant::new(Neighboring::ReplaceOne);
+        accountant.compose(&event, u64::MAX).unwrap();
+        assert!(accountant.epsilon(Delta::new(1e-300).unwrap()).unwrap() > 20.0);
+        assert_eq!(accountant.epsilon(Delta::new(1e-5).unwrap()).unwrap(), 0.0);
+        let mut pld = crate::privacy::PldAccountant::new(Neighboring::ReplaceOne);
+        pld.compose(&event, u64::MAX).unwrap();
+        assert!(pld.epsilon(Delta::new(1e-300).unwrap()).unwrap() > 20.0);
     }
 
     #[test]

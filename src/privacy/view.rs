@@ -201,9 +201,9 @@ impl Accountant for ZcdpView {
         for _ in 0..100 {
             let middle = 0.5 * (low + high);
             if zcdp_ln_delta(self.rho, middle) <= target {
-                high = middle
+                high = middle;
             } else {
-                low = middle
+                low = middle;
             }
         }
         Ok(high)

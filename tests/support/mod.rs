@@ -72,7 +72,7 @@ impl Bench {
 
     /// A table of visits and its schema, declared whole. Returns the table's path.
     pub fn visits(&self, rows: usize) -> PathBuf {
-        self.write("visits.schema.toml", SCHEMA);
+        self.write("visits.schema.toml", schema(rows));
         self.write("visits.csv", visits_csv(rows))
     }
 
@@ -104,8 +104,12 @@ pub fn visits_csv(rows: usize) -> String {
     csv
 }
 
-/// The schema of [`visits_csv`].
-pub const SCHEMA: &str = r#"version = 1
+/// The schema of [`visits_csv`] with that many rows.
+pub fn schema(rows: usize) -> String {
+    SCHEMA.replace("value = 2000", &format!("value = {rows}"))
+}
+
+const SCHEMA: &str = r#"version = 1
 missing = ["", "NA"]
 label = "outcome"
 

@@ -44,7 +44,7 @@ impl Axis {
             Kind::Integer => Units::Whole,
             kind => Units::Temporal(
                 TemporalFormat::new(kind, column.format.as_deref())
-                    .ok_or_else(|| schema_error(column, format!("the format does not spell a {kind}")))?,
+                    .ok_or_else(|| schema_error(column, &format!("the format does not spell a {kind}")))?,
             ),
         };
         let edges = column.bins.as_deref().unwrap_or_default();
@@ -54,7 +54,7 @@ impl Axis {
                 Some(number) => number.as_f64(),
                 None => edge.copied(),
             };
-            value.ok_or_else(|| schema_error(column, "it has no bounds; give lower and upper".to_owned()))
+            value.ok_or_else(|| schema_error(column, "it has no bounds; give lower and upper"))
         };
         let lower = end(&column.lower, edges.first())?;
         let upper = end(&column.upper, edges.last())?;
@@ -68,11 +68,11 @@ impl Axis {
                 ((lower / step).ceil(), (upper / step).floor())
             }
         };
-        let is_sound = lower <= upper && lower.abs() <= EXACT && upper.abs() <= EXACT;
-        if !is_sound && !(matches!(units, Units::Real) && lower <= upper) {
+        let is_exact = matches!(units, Units::Real) || lower.abs().max(upper.abs()) <= EXACT;
+        if !is_exact || lower > upper {
             return Err(schema_error(
                 column,
-                "no value lies between its bounds; widen them".to_owned(),
+                "no value lies between its bounds; widen them",
             ));
         }
         Ok(Self {
@@ -181,8 +181,11 @@ impl Axis {
     /// The inverse of [`Axis::to_scalar`]; anything outside 0 to 1 is taken as the nearer end.
     pub fn of_scalar(&self, scalar: f32) -> f64 {
         let range = self.upper - self.lower;
-        // A NaN becomes the lower bound.
-        let share = f64::from(scalar.max(0.0).min(1.0));
+        let share = if scalar.is_nan() {
+            0.0
+        } else {
+            f64::from(scalar.clamp(0.0, 1.0))
+        };
         let position = match self.scale {
             _ if range <= 0.0 => self.lower,
             Scale::Linear => self.lower + share * range,
@@ -222,7 +225,7 @@ impl Axis {
     }
 }
 
-pub(super) fn schema_error(column: &Column, message: String) -> DataError {
+pub(super) fn schema_error(column: &Column, message: &str) -> DataError {
     DataError::Schema {
         place: "schema".to_owned(),
         message: format!("column `{}`: {message}", column.name),
@@ -230,6 +233,7 @@ pub(super) fn schema_error(column: &Column, message: String) -> DataError {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "positions come back exactly or not at all")]
 mod tests {
     use proptest::prelude::*;
 

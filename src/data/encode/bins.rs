@@ -119,7 +119,7 @@ impl FineLayout {
         }
         let position = low + uniform * (high - low);
         // Rounding may reach the next cell's edge.
-        if position < high || low == high {
+        if position < high || low >= high {
             position
         } else {
             low

@@ -67,7 +67,7 @@ impl Codec {
                 if values.is_empty() {
                     return Err(schema_error(
                         column,
-                        "it has no list of public values; give a domain".to_owned(),
+                        "it has no list of public values; give a domain",
                     ));
                 }
                 let places = values
@@ -332,7 +332,7 @@ impl Codec {
     fn at(&self, axis: &Axis, position: f64) -> Encoded {
         let inside = position.clamp(axis.lower, axis.upper);
         let mut cell = Encoded {
-            was_clamped: inside != position,
+            was_clamped: position < axis.lower || position > axis.upper,
             ..Encoded::default()
         };
         if let Coding::Bins { layout, .. } = &self.coding {

@@ -177,7 +177,7 @@ fn decode_column<R: Rng + ?Sized>(
                     _ => layout.cells_of(bin).start,
                 };
                 let (low, high) = layout.ends_of(cell);
-                Some(if low == high {
+                Some(if low >= high {
                     low
                 } else {
                     layout.draw(cell, uniform(random))

@@ -149,7 +149,11 @@ impl EncodedRows {
                             );
                         self.codes.push(hottest as u16);
                     }
-                    Block::Scalar { .. } => self.scalars.push(part[0].max(0.0).min(1.0)),
+                    Block::Scalar { .. } => self.scalars.push(if part[0].is_nan() {
+                        0.0
+                    } else {
+                        part[0].clamp(0.0, 1.0)
+                    }),
                 }
             }
         }

@@ -466,7 +466,8 @@ fn compare_cells(name: &str, schema: &Schema, table: &Table, back: &Table) {
                     let range = column.upper.as_ref().unwrap().as_f64().unwrap()
                         - column.lower.as_ref().unwrap().as_f64().unwrap();
                     let is_exact = column.kind == Kind::Integer || column.decimals.is_some();
-                    cell == again || (!is_exact && (cell - again).abs() <= 1e-6 * range)
+                    let off = (cell - again).abs();
+                    if is_exact { off <= 0.0 } else { off <= 1e-6 * range }
                 }
                 kind if kind.is_temporal() => {
                     format.as_ref().unwrap().parse(&cell) == crate::data::value::parse_iso(kind, &again)

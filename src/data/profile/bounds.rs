@@ -194,6 +194,7 @@ mod tests {
     use crate::data::value::parse_iso;
 
     #[test]
+    #[expect(clippy::float_cmp, reason = "the nearest double of a short decimal is meant")]
     fn ends_move_outwards_to_round_numbers() {
         for (min, max, lower, upper) in [
             (17.0, 90.0, 15.0, 90.0),

@@ -50,6 +50,8 @@ impl fmt::Display for IdentifierReason {
 
 /// Fewer values than this are never called unique.
 const ENOUGH: u64 = 20;
+/// Whether a cell looks like something.
+type Looks = fn(&str) -> bool;
 /// Distinct values looked at.
 const SAMPLE: usize = 500;
 
@@ -112,9 +114,8 @@ fn by_content(values: &Gathered<'_>, kind: Kind, share: f64) -> Option<Identifie
     // Spread over the sorted values, so that one corner does not stand for all.
     let step = values.distinct().div_ceil(SAMPLE);
     let sample: Vec<Cow<'_, str>> = values.texts().step_by(step).map(|(text, _)| text).collect();
-    let most =
-        |looks: fn(&str) -> bool| sample.iter().filter(|text| looks(text)).count() * 10 >= sample.len() * 8;
-    let tests: [(IdentifierReason, fn(&str) -> bool); 6] = [
+    let most = |looks: Looks| sample.iter().filter(|text| looks(text)).count() * 10 >= sample.len() * 8;
+    let tests: [(IdentifierReason, Looks); 6] = [
         (IdentifierReason::Email, is_email),
         (IdentifierReason::Key, is_key),
         (IdentifierReason::NationalId, is_national_id),

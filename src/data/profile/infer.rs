@@ -145,9 +145,8 @@ fn boolean_pair(values: &Gathered<'_>) -> Option<(String, String)> {
         let mut letters = like.chars();
         let is_upper = |letter: Option<char>| letter.is_some_and(char::is_uppercase);
         match (is_upper(letters.next()), is_upper(letters.next())) {
-            (true, true) => word.to_uppercase(),
             (true, false) if like.chars().count() > 1 => word[..1].to_uppercase() + &word[1..],
-            (true, false) => word.to_uppercase(),
+            (true, true | false) => word.to_uppercase(),
             _ => word.to_owned(),
         }
     };
@@ -185,13 +184,16 @@ fn number_kind(values: &Gathered<'_>) -> Option<Kind> {
     Some(if is_code { Kind::Categorical } else { Kind::Integer })
 }
 
-/// A number as people write quantities: no leading zeros (those are codes), not too many digits.
+/// A number as people write quantities: no leading zeros (those are codes), no more digits than a double holds.
 fn plain_number(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
-    if matches!(digits, [b'0', b'0'..=b'9', ..]) || text.starts_with('+') || digits.len() > 25 {
-        return None;
+    let is_code = matches!(digits, [b'0', b'0'..=b'9', ..]) || text.starts_with('+');
+    let is_too_long = digits.len() > 25 || (digits.len() > 15 && digits.iter().all(u8::is_ascii_digit));
+    if is_code || is_too_long {
+        None
+    } else {
+        parse_number(text)
     }
-    parse_number(text)
 }
 
 fn categorical_or_text(values: &Gathered<'_>, warnings: &mut Vec<WarningKind>) -> Kind {

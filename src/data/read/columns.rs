@@ -262,7 +262,7 @@ mod tests {
                 column.push(text(row).as_deref().map(str::as_bytes)).unwrap();
             }
             let arrays = column.finish();
-            assert_eq!(arrays.iter().map(|array| array.len()).sum::<usize>(), rows);
+            assert_eq!(arrays.iter().map(arrow::array::Array::len).sum::<usize>(), rows);
             let is_plain = arrays[0].as_string_opt::<i64>().is_some();
             assert_eq!(is_plain, distinct > MAX_DISTINCT);
             let mut row = 0;

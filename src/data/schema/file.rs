@@ -124,12 +124,8 @@ impl Schema {
 
 /// The line, from 1, of a byte offset.
 fn line_at(text: &str, offset: usize) -> usize {
-    let end = offset.min(text.len());
-    text.as_bytes()[..end]
-        .iter()
-        .filter(|&&byte| byte == b'\n')
-        .count()
-        + 1
+    let before = text.get(..offset).unwrap_or(text);
+    before.matches('\n').count() + 1
 }
 
 /// The line of a problem's key inside its `[[column]]` table, or of the table's header.

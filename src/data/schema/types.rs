@@ -186,6 +186,7 @@ pub enum Scale {
 }
 
 impl Scale {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
     fn is_linear(&self) -> bool {
         *self == Self::Linear
     }

@@ -312,7 +312,7 @@ impl Column {
             if bound
                 .as_ref()
                 .and_then(Bound::as_f64)
-                .is_some_and(|bound| bound != edge)
+                .is_some_and(|bound| (bound - edge).abs() > 0.0)
             {
                 found.push((
                     "bins",

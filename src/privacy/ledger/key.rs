@@ -98,8 +98,9 @@ impl Key {
     }
 }
 
+/// Takes a file back from anybody but its owner.
 #[cfg(unix)]
-fn make_private(path: &Path) -> Result<(), LedgerError> {
+pub(super) fn make_private(path: &Path) -> Result<(), LedgerError> {
     use std::os::unix::fs::PermissionsExt;
     let failed = |error| LedgerError::from_file(path, error);
     let mut permissions = fs::metadata(path).map_err(failed)?.permissions();
@@ -110,8 +111,10 @@ fn make_private(path: &Path) -> Result<(), LedgerError> {
     Ok(())
 }
 
+/// Takes a file back from anybody but its owner: other platforms keep a person's folders private by themselves.
 #[cfg(not(unix))]
-fn make_private(_path: &Path) -> Result<(), LedgerError> {
+#[expect(clippy::unnecessary_wraps, reason = "as on the platforms where it can fail")]
+pub(super) fn make_private(_path: &Path) -> Result<(), LedgerError> {
     Ok(())
 }
 

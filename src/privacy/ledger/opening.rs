@@ -8,7 +8,7 @@ use super::LedgerError;
 use super::error::is_damage;
 use super::files::Paths;
 use super::head::{Found, Head};
-use super::key::{Hash, Key};
+use super::key::{Hash, Key, make_private};
 use super::read;
 use super::record::{COLUMNS, Record};
 use super::state::State;
@@ -50,6 +50,8 @@ pub(super) fn open_files(paths: &Paths) -> Result<(Connection, Key), LedgerError
             path: paths.key.clone(),
         });
     }
+    // SQLite gives its log the permissions of the database.
+    make_private(&paths.database)?;
     Ok((connection, Key::create(&paths.key)?))
 }
 

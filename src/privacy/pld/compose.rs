@@ -6,16 +6,21 @@
 //! upwards: mass outside the window above is added by its Chernoff bound (below the window it can only come
 //! back as too much), rounding by a bound on each coefficient, cut tails as an infinite loss.
 
-use super::pair::{Discrete, Grid, Pair, Point, discretise, extent};
+#![allow(
+    clippy::float_cmp,
+    reason = "exact edges such as q = 1 and an unchanged bracket are meant"
+)]
+
+use super::grid::{Discrete, Grid};
+use super::pair::{Pair, discretise, extent};
+use super::side::{Cumulants, Side, Window};
+use super::spectra::{Spectra, UNIT, spectra};
 use crate::num::fft::{self, Complex64};
 
-/// Largest transform: 2²⁰ points are 16 MB a buffer.
-const MOST_POINTS: usize = 1 << 20;
+/// Largest transform: 2¹⁹ points are 8 MB a buffer, and a composition stays below 50 MB.
+const MOST_POINTS: usize = 1 << 19;
 /// Most grid points of all pairs together.
-const MOST_CELLS: f64 = 3e6;
-/// −ln of the tilted mass that may lie outside the window on either side, at least.
-const OUTSIDE: f64 = 21.0;
-const UNIT: f64 = f64::EPSILON / 2.0;
+const MOST_CELLS: f64 = 4e5;
 
 /// Pairs to be composed, each as often as said.
 pub type Counted = Vec<(Pair, u64)>;
@@ -57,185 +62,6 @@ pub struct Guess {
 
 /// Excess in ε that is aimed at, relative down to ε = 0.05.
 const AIM: f64 = 3e-4;
-
-/// One direction of the composition: the points of each pair and how often.
-struct Side<'a> {
-    parts: Vec<(&'a [Point], u64)>,
-}
-
-/// Cumulant generating function of a side at a tilt: ln E[e^(θL)], its first two derivatives.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cumulants {
-    value: f64,
-    mean: f64,
-    variance: f64,
-}
-
-impl Cumulants {
-    fn of(points: &[Point], step: f64, tilt: f64) -> Self {
-        let top = highest(points);
-        let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
-        for point in points {
-            let below = (point.index - top) as f64 * step;
-            let weight = point.mass * (tilt * below).exp();
-            sum += weight;
-            first += weight * below;
-            second += weight * below * below;
-        }
-        let mean = first / sum;
-        let top = top as f64 * step;
-        Self {
-            value: sum.ln() + tilt * top,
-            mean: mean + top,
-            variance: (second / sum - mean * mean).max(0.0),
-        }
-    }
-}
-
-fn highest(points: &[Point]) -> i64 {
-    points.last().map_or(0, |point| point.index)
-}
-
-fn lowest(points: &[Point]) -> i64 {
-    points.first().map_or(0, |point| point.index)
-}
-
-impl Side<'_> {
-    /// What the chords add to ε: splitting a mass adds variance and keeps E[1] and E[e^(−L)], so with variance v on
-    /// average ln E[e^(θL)] grows by about θ(θ+1)v/2 an event, and ε at the saddle point θ by (1+θ)v/2 (where ln δ falls
-    /// more steeply than by θ, as below an atom, by as much more; see [`on_grid`]). A mass split over
-    /// a width w has v at most w²/4 and moves by at most w.
-    fn excess(&self, step: f64, tilt: f64) -> f64 {
-        let each = self.parts.iter().map(|&(points, count)| {
-            let one = Cumulants::of(points, step, tilt);
-            let added = points.iter().filter(|point| point.spread > 0.0).map(|point| {
-                let variance = point.spread / point.mass;
-                let weight = point.mass * (tilt * point.index as f64 * step - one.value).exp();
-                weight * (0.5 * (1.0 + tilt) * variance).min((6.0 * variance).sqrt())
-            });
-            count as f64 * added.sum::<f64>()
-        });
-        each.sum()
-    }
-
-    fn cumulants(&self, step: f64, tilt: f64) -> Cumulants {
-        let mut total = Cumulants::default();
-        for &(points, count) in &self.parts {
-            let one = Cumulants::of(points, step, tilt);
-            let count = count as f64;
-            total.value += count * one.value;
-            total.mean += count * one.mean;
-            total.variance += count * one.variance;
-        }
-        total
-    }
-
-    /// The tilt that centres the losses where the answer is, and the cumulants there.
-    ///
-    /// At centre m = K′(θ) the mass above is about e^(K(θ) − θm) / (θ(1+θ) s √2π) (saddle point). So for a given δ
-    /// the gap θK′ − K, which grows with θ, is solved for ln(1/δ) less that factor; for a given ε, K′ = ε. Both are
-    /// monotone: Newton inside a bracket. A rough solution is enough, since every tilt gives a valid answer.
-    fn tilt(&self, question: Question, step: f64, start: f64) -> (f64, Cumulants) {
-        let mut tilt = start.max(0.0);
-        let mut found = self.cumulants(step, tilt);
-        let spread = (tilt * (1.0 + tilt) * found.variance.sqrt() * 2.5).max(1.0).ln();
-        let (mut low, mut high) = (0.0, f64::INFINITY);
-        for _ in 0..40 {
-            let deviation = found.variance.sqrt().max(step);
-            let (missing, slope, enough) = match question {
-                Question::Epsilon { ln_delta } => {
-                    let gap = (-ln_delta - spread.min(-0.7 * ln_delta)).max(0.0);
-                    (
-                        gap - (tilt * found.mean - found.value),
-                        tilt * found.variance,
-                        0.7,
-                    )
-                }
-                Question::Delta { epsilon } => (epsilon - found.mean, found.variance, deviation),
-            };
-            if missing.abs() <= enough || (tilt == 0.0 && missing < 0.0) || tilt * step > 50.0 {
-                break;
-            }
-            if missing > 0.0 && found.variance < 1e-3 * step * step {
-                // All that counts lies on one dot already: the top of what is bounded.
-                break;
-            }
-            if missing > 0.0 {
-                low = tilt
-            } else {
-                high = tilt
-            }
-            let newton = tilt + missing / slope;
-            let next = if newton > low && newton < high && newton <= 4.0 * tilt + 4.0 / deviation {
-                newton
-            } else if high.is_finite() {
-                // Tilts range over many powers of ten, and 0 is one of them.
-                if low > 0.0 {
-                    (low * high).sqrt()
-                } else if high > 1e-3 / deviation {
-                    0.1 * high
-                } else {
-                    0.0
-                }
-            } else {
-                4.0 * tilt + 1.0 / deviation
-            };
-            let there = self.cumulants(step, next);
-            if !there.value.is_finite() || (high.is_finite() && high - low < 1e-6 * high) || next == tilt {
-                break;
-            }
-            (tilt, found) = (next, there);
-        }
-        (tilt, found)
-    }
-
-    /// The window [low, high] in grid points around the centre, and the bound on what lies above it: ln of tilted mass.
-    fn window(&self, step: f64, tilt: f64, at: Cumulants, ln_delta: f64) -> Window {
-        // Where the tilt is not centred, what lies above must be small beside δ itself, in tilted units.
-        let outside = OUTSIDE.max(12.0 - (ln_delta - (at.value - tilt * at.mean)));
-        let support = |edge: fn(&[Point]) -> i64| -> f64 {
-            self.parts
-                .iter()
-                .map(|&(points, count)| count as f64 * edge(points) as f64)
-                .sum()
-        };
-        let (bottom, top) = (support(lowest), support(highest));
-        let deviation = at.variance.sqrt().max(step);
-        // P_θ(L > m + w) ≤ e^(K(θ+λ) − K(θ) − λ(m+w)), and below likewise. λ = 5/s is best for a normal shape; a
-        // heavier tail wants less.
-        let reach = |sign: f64| {
-            let mut least = f64::INFINITY;
-            for multiple in [5.0, 3.0, 1.8, 1.0, 0.5] {
-                let lambda = sign * multiple / deviation;
-                let there = self.cumulants(step, tilt + lambda).value;
-                least = least.min((there - at.value - lambda * at.mean + outside) / lambda.abs());
-                if least < (0.75 * multiple + outside / multiple) * deviation {
-                    break;
-                }
-            }
-            least
-        };
-        let (up, down) = (reach(1.0), reach(-1.0));
-        let bounded = |value: f64| {
-            if value.is_finite() {
-                value.max(4.0 * step)
-            } else {
-                f64::INFINITY
-            }
-        };
-        let low = ((at.mean - bounded(down)) / step).floor().max(bottom);
-        let high = ((at.mean + bounded(up)) / step).ceil().min(top);
-        let ln_above = if high >= top { f64::NEG_INFINITY } else { -outside };
-        Window { low, high, ln_above }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    low: f64,
-    high: f64,
-    ln_above: f64,
-}
 
 /// A composed direction: tilted masses from the window's top down.
 struct Composed {
@@ -291,8 +117,7 @@ impl Composed {
         // The topmost point at which δ passes the target; the answer lies above it, at or below the point before.
         let (mut loss_above, mut g_above, mut d_above) = (f64::INFINITY, 0.0, 0.0);
         let found = self.walk(|loss, d, g| {
-            // Written so that a NaN stops the walk.
-            if !(d <= target) {
+            if d > target || d.is_nan() {
                 return Some(());
             }
             (loss_above, g_above, d_above) = (loss, g, d);
@@ -654,187 +479,4 @@ fn compose(
             }
         })
         .collect()
-}
-
-/// The composition's transform up to half the length, for each direction.
-struct Spectra {
-    values: Vec<Vec<Complex64>>,
-    /// The grid point at index 0 of the circle.
-    offsets: Vec<i128>,
-    /// Bound on the relative error of each value.
-    relative: f64,
-}
-
-/// |value|² below which a coefficient is dropped: 1e-30 is far below one unit of rounding.
-const UNNOTICED: f64 = 1e-60;
-
-/// Multiplies the pairs' transforms, each to the power of its count.
-///
-/// No factor is larger than 1 in size, so once the product of some pairs has vanished above a frequency, the rest
-/// need no transform there. The widest pairs go first by FFT; the others are summed at the few frequencies left.
-fn spectra(sides: &[Side], tilted: &[(f64, Cumulants)], step: f64, length: usize) -> Spectra {
-    let half = length / 2;
-    let parts = sides[0].parts.len();
-    let mut result = Spectra {
-        values: vec![vec![Complex64::new(1.0, 0.0); half + 1]; sides.len()],
-        offsets: vec![0; sides.len()],
-        relative: 0.0,
-    };
-    let placed: Vec<Vec<Placed>> = sides
-        .iter()
-        .zip(tilted)
-        .map(|(side, &(tilt, _))| {
-            side.parts
-                .iter()
-                .map(|&(points, _)| Placed::new(points, step, tilt))
-                .collect()
-        })
-        .collect();
-    let mut order: Vec<usize> = (0..parts).collect();
-    let width = |part: usize| placed[0][part].variance * sides[0].parts[part].1 as f64;
-    order.sort_by(|&a, &b| width(b).total_cmp(&width(a)));
-    let mut top = half;
-    let mut total = 0.0;
-    let mut buffer: Vec<Complex64> = Vec::new();
-    for part in order {
-        let count = sides[0].parts[part].1;
-        total += count as f64;
-        let points: usize = placed.iter().map(|side| side[part].weights.len()).sum();
-        // A point and frequency of the sum against the butterflies of the transform, by their measured times.
-        let by_sum = points * (top + 40) < length * (length.ilog2() as usize) / 2;
-        if !by_sum {
-            buffer.clear();
-            buffer.resize(length, Complex64::default());
-            for (s, side) in placed.iter().enumerate() {
-                side[part].put(&mut buffer, s == 1);
-            }
-            fft::forward(&mut buffer);
-        }
-        for (s, side) in placed.iter().enumerate() {
-            result.offsets[s] += i128::from(side[part].center) * i128::from(count);
-            let values = &mut result.values[s];
-            if by_sum {
-                for (value, factor) in values.iter_mut().zip(side[part].low_frequencies(length, top)) {
-                    *value *= power(factor, count);
-                }
-            } else {
-                for k in 0..=top {
-                    let (here, mirror) = (buffer[k], buffer[(length - k) % length].conj());
-                    // (Z_k + Z*_{N−k}) / 2 and (Z_k − Z*_{N−k}) / 2i
-                    let (sum, difference) = ((here + mirror) * 0.5, (here - mirror) * 0.5);
-                    let factor = if s == 0 {
-                        sum
-                    } else {
-                        Complex64::new(difference.im, -difference.re)
-                    };
-                    values[k] *= power(factor, count);
-                }
-            }
-        }
-        while top > 0
-            && result
-                .values
-                .iter()
-                .all(|values| values[top].norm_sqr() < UNNOTICED)
-        {
-            for values in &mut result.values {
-                values[top] = Complex64::default();
-            }
-            top -= 1;
-        }
-    }
-    // Each factor carries a relative error of a few units for the transform and as many for its power.
-    result.relative = UNIT * (16.0 * total + 16.0 * parts as f64 + 4.0 * (length as f64).log2());
-    result
-}
-
-/// One pair's tilted masses, divided by their sum, around the grid point nearest to their mean.
-struct Placed {
-    center: i64,
-    variance: f64,
-    weights: Vec<(i64, f64)>,
-}
-
-impl Placed {
-    fn new(points: &[Point], step: f64, tilt: f64) -> Self {
-        let one = Cumulants::of(points, step, tilt);
-        let center = (one.mean / step).round() as i64;
-        let weights = points
-            .iter()
-            .map(|point| {
-                (
-                    point.index - center,
-                    point.mass * (tilt * point.index as f64 * step - one.value).exp(),
-                )
-            })
-            .filter(|point| point.1 > 0.0)
-            .collect();
-        Self {
-            center,
-            variance: one.variance,
-            weights,
-        }
-    }
-
-    /// Adds the masses to a circle, center at 0.
-    fn put(&self, buffer: &mut [Complex64], imaginary: bool) {
-        let length = buffer.len() as i64;
-        for &(index, weight) in &self.weights {
-            let value = &mut buffer[index.rem_euclid(length) as usize];
-            if imaginary {
-                value.im += weight
-            } else {
-                value.re += weight
-            }
-        }
-    }
-
-    /// Σ w e^(−2πi·k·index/length) for k = 0 … top, eight frequencies side by side.
-    fn low_frequencies(&self, length: usize, top: usize) -> Vec<Complex64> {
-        const LANES: usize = 8;
-        let blocks = top / LANES + 1;
-        let (mut real, mut imaginary) = (vec![[0.0f64; LANES]; blocks], vec![[0.0f64; LANES]; blocks]);
-        for &(index, weight) in &self.weights {
-            let turn = -2.0 * std::f64::consts::PI * (index.rem_euclid(length as i64) as f64 / length as f64);
-            let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
-            for lane in 0..LANES {
-                let (sin, cos) = (turn * lane as f64).sin_cos();
-                (re[lane], im[lane]) = (weight * cos, weight * sin);
-            }
-            let (sin, cos) = (turn * LANES as f64).sin_cos();
-            for (sum_re, sum_im) in real.iter_mut().zip(&mut imaginary) {
-                for lane in 0..LANES {
-                    sum_re[lane] += re[lane];
-                    sum_im[lane] += im[lane];
-                    let turned = re[lane] * cos - im[lane] * sin;
-                    im[lane] = re[lane] * sin + im[lane] * cos;
-                    re[lane] = turned;
-                }
-            }
-        }
-        let flat = real.iter().flatten().zip(imaginary.iter().flatten());
-        flat.take(top + 1)
-            .map(|(&re, &im)| Complex64::new(re, im))
-            .collect()
-    }
-}
-
-/// zⁿ by squaring; 0 where it is beyond notice.
-fn power(z: Complex64, n: u64) -> Complex64 {
-    if n == 1 {
-        return z;
-    }
-    let size = z.norm_sqr();
-    if size <= 0.0 || 0.5 * n as f64 * size.ln() < -90.0 {
-        return Complex64::default();
-    }
-    let (mut base, mut rest, mut product) = (z, n, Complex64::new(1.0, 0.0));
-    while rest > 0 {
-        if rest & 1 == 1 {
-            product *= base;
-        }
-        base *= base;
-        rest >>= 1;
-    }
-    product
 }

@@ -4,7 +4,10 @@
 //! hull's kinks are the atoms of a pair: at kink x the slope changes by Q's mass there, and P's is x times it
 //! (Zhu, Dong, Wang 2022, Prop. 7: every such curve has a dominating pair).
 
-use super::pair::{Discrete, Grid, Point};
+use super::grid::{Discrete, Grid, Point};
+
+/// The golden section.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// ln δ at ε of ρ-zCDP: the least over orders α > 1 of (α−1)(αρ − ε) + α ln(1 − 1/α) − ln(α − 1) (Canonne, Kamath,
 /// Steinke 2020, Prop. 12), by golden section on ln(α − 1). Any α gives a bound, so stopping early is safe.
@@ -17,7 +20,6 @@ pub fn zcdp_ln_delta(rho: f64, epsilon: f64) -> f64 {
     // Near (ε − ρ)/2ρ; the rest of the expression moves it by little.
     let center = ((epsilon + rho) / (2.0 * rho)).max(1e-3).ln();
     let (mut low, mut high) = (center - 4.0, center + 2.0);
-    const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let (mut left, mut right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
     let (mut at_left, mut at_right) = (at(left), at(right));
     for _ in 0..45 {
