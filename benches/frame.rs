@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use eframe::egui::{Context, Event, Key, Modifiers, MouseWheelUnit, RawInput, Rect, TouchPhase, pos2, vec2};
+use eframe::egui::{Context, Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, RawInput, Rect, TouchPhase, pos2, vec2};
 use pointillist::engine::settings::Settings;
 use pointillist::engine::snapshot::RunState;
 use pointillist::engine::{Command, DataSource, Engine, Method, RunRequest};
@@ -75,7 +75,6 @@ fn measure(
             ..RawInput::default()
         };
         if frame == 0 {
-            input.modifiers = Modifiers::COMMAND;
             input.events.push(Event::Key {
                 key: page,
                 physical_key: None,
@@ -90,6 +89,7 @@ fn measure(
             unit: MouseWheelUnit::Point,
             delta: vec2(0.0, -40.0 * (1 + frame % 50) as f32),
             phase: TouchPhase::Move,
+            source: MouseWheelSource::Unknown,
             modifiers: Modifiers::NONE,
         });
         workbench.observe(engine.drain());
