@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use eframe::egui::{Context, Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, RawInput, Rect, TouchPhase, pos2, vec2};
+use eframe::egui::{
+    Context, Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, RawInput, Rect, TouchPhase, pos2, vec2,
+};
 use pointillist::engine::settings::Settings;
 use pointillist::engine::snapshot::RunState;
 use pointillist::engine::{Command, DataSource, Engine, Method, RunRequest};
