@@ -104,11 +104,7 @@ fn a_short_run_gives_rows_of_the_schema() {
     let batch = trained.generator.sample(1000, None, &mut random).unwrap();
     assert_eq!((batch.num_rows(), batch.num_columns()), (1000, 15));
     let back = Table::from_batches("synthetic", &batch.schema(), &[batch.clone()]).unwrap();
-<<<<<<< HEAD
-    schema.check(&back, &pointillist::num::Progress::new()).unwrap();
-=======
     schema.check(&back, &Progress::new()).unwrap();
->>>>>>> 33417d9 (Marginals weigh 20, fewer fakes a critic step, generator tensors cut once a change)
     for (index, field) in batch.schema().fields().iter().enumerate() {
         let first = back.cell(0, index);
         let varies = (1..1000).any(|row| back.cell(row, index) != first);
