@@ -56,7 +56,8 @@ impl Moments {
     }
 
     fn covariance(&self) -> DMatrix<f64> {
-        self.deviations.tr_mul(&self.deviations)
+        // Not `tr_mul`, which is a plain loop: this product goes through a blocked kernel.
+        self.deviations.transpose() * &self.deviations
     }
 }
 

@@ -65,6 +65,11 @@ impl SlotMap {
         &self.slots
     }
 
+    /// Every slot's part of the vector, in order.
+    pub fn view_all(&self, parameters: &Tensor<1>) -> Vec<Tensor<2>> {
+        self.slots.iter().map(|slot| slot.view(parameters)).collect()
+    }
+
     /// The length of the vector.
     pub const fn len(&self) -> usize {
         self.len
