@@ -94,13 +94,12 @@ impl FrechetReference {
         if self.moments.mean.len() != other.mean.len() {
             return None;
         }
-        let square = match &self.root {
-            Some(root) => root * other.covariance() * root,
+        let square = if let Some(root) = &self.root {
+            root * other.covariance() * root
+        } else {
             // With Σ₁ = AᵀA and Σ₂ = BᵀB, Σ₁^½ Σ₂ Σ₁^½ and (ABᵀ)(ABᵀ)ᵀ have the same eigenvalues but for zeros.
-            None => {
-                let product = &self.moments.deviations * other.deviations.transpose();
-                &product * product.transpose()
-            }
+            let product = &self.moments.deviations * other.deviations.transpose();
+            &product * product.transpose()
         };
         let overlap: f64 = decompose(&square)?
             .eigenvalues

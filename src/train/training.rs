@@ -39,6 +39,17 @@ pub enum StopReason {
     BudgetReached,
 }
 
+impl StopReason {
+    /// The name used in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::ByPerson => "by-person",
+            Self::BudgetReached => "budget-reached",
+        }
+    }
+}
+
 /// Why a run came to its end without a generator, or did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
