@@ -35,7 +35,7 @@ impl Slot {
     pub fn view(&self, parameters: &Tensor<1>) -> Tensor<2> {
         parameters
             .clone()
-            .slice([self.start..self.start + self.len()])
+            .narrow(0, self.start, self.len())
             .reshape([self.rows, self.columns])
     }
 }
