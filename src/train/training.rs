@@ -347,21 +347,33 @@ impl State {
     /// One noisy step of the critic. What it returns is for the steward's report only.
     fn critic_step(&mut self, account: &mut Account) -> Result<(RealGradient, ClippedSum), Refusal> {
         let noise = self.plan.noise_multiplier(self.step);
-        let real = privatize::critic_gradient(
-            account,
-            &self.critic,
-            &self.rows,
-            &self.rule,
-            noise,
-            &mut self.privacy_random,
-            &self.device,
-        )?;
         let settings = self.plan.settings();
-        // The fakes' number is fixed and their pass holds no private row, so they need no noise of their own.
+        // The fakes' number is fixed and their pass holds no private row, so they need no noise of their own, and
+        // a second core can draw them meanwhile.
         let count = settings.fake_batch as usize;
-        let samples = self.generator.sample(count, &mut self.free_random);
-        let heads = self.generator.heads();
-        let rows = matrix(heads.dense(&samples), count, heads.width(), &self.device);
+        let (generator, free_random, device) = (&self.generator, &mut self.free_random, &self.device);
+        let draw = move || {
+            let samples = generator.sample(count, free_random);
+            let heads = generator.heads();
+            matrix(heads.dense(&samples), count, heads.width(), device)
+        };
+        let (real, rows) = std::thread::scope(|scope| {
+            let fakes = scope.spawn(draw);
+            let real = privatize::critic_gradient(
+                account,
+                &self.critic,
+                &self.rows,
+                &self.rule,
+                noise,
+                &mut self.privacy_random,
+                &self.device,
+            );
+            let rows = fakes
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (real, rows)
+        });
+        let real = real?;
         let clip = noise.map(|_| settings.clip_norm);
         let fake = self
             .critic
