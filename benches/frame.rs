@@ -117,8 +117,10 @@ fn measure(
 fn start_run(engine: &Engine, brief: bool) {
     engine.send(Command::Open(DataSource::Sample("adult")));
     wait(|| engine.snapshot().dataset.is_some());
-    let mut settings = pointillist::train::TrainSettings::default();
-    settings.steps = if brief { 10 } else { 200_000 };
+    let settings = pointillist::train::TrainSettings {
+        steps: if brief { 10 } else { 200_000 },
+        ..Default::default()
+    };
     engine.send(Command::Start(Box::new(RunRequest {
         method: Method::Gan,
         target: None,

@@ -75,7 +75,7 @@ fn large(criterion: &mut Criterion) {
     });
     let ledger = Ledger::open(home.path()).expect("it is whole");
     group.bench_function("verify afresh", |bencher| {
-        bencher.iter(|| ledger.verify().expect("it can be read"))
+        bencher.iter(|| ledger.verify().expect("it can be read"));
     });
     group.finish();
 }

@@ -274,9 +274,11 @@ fn ctrl_c_stops_cleanly_and_the_record_is_right() {
         "{result}"
     );
     let certificate = fs::read_to_string(result["certificate"].as_str().unwrap()).unwrap();
+    assert!(certificate.contains("moment_of_stopping"), "{certificate}");
+    let page = fs::read_to_string(out.with_extension("csv.certificate.html")).unwrap();
     assert!(
-        certificate.contains("stopping was chosen with private plots in view"),
-        "{certificate}"
+        page.contains("stopping was chosen with private plots in view"),
+        "{page}"
     );
     assert_eq!(bench.json(&["ledger", "verify"])["verified"], true);
 }

@@ -85,7 +85,7 @@ fn a_full_or_read_only_disk_is_refused_and_nothing_is_spent() {
     );
     assert!(ledger.verify().unwrap().verified);
     let table = home.path().join("out.csv");
-    let error = write_atomically(&table, &[b'x'; 100_000], false).unwrap_err();
+    let error = write_atomically(&table, &vec![b'x'; 100_000], false).unwrap_err();
     assert!(matches!(error, ExportError::NoSpace { .. }), "{error:?}");
     assert!(!table.exists());
 

@@ -103,8 +103,8 @@ fn a_short_run_gives_rows_of_the_schema() {
     let mut random = RandomSource::seeded(2);
     let batch = trained.generator.sample(1000, None, &mut random).unwrap();
     assert_eq!((batch.num_rows(), batch.num_columns()), (1000, 15));
-    let back = Table::from_batches("synthetic", &batch.schema(), &[batch.clone()]).unwrap();
-    schema.check(&back, &pointillist::num::Progress::new()).unwrap();
+    let back = Table::from_batches("synthetic", &batch.schema(), std::slice::from_ref(&batch)).unwrap();
+    schema.check(&back, &Progress::new()).unwrap();
     for (index, field) in batch.schema().fields().iter().enumerate() {
         let first = back.cell(0, index);
         let varies = (1..1000).any(|row| back.cell(row, index) != first);

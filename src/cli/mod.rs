@@ -50,8 +50,9 @@ enum CliCommand {
     Verify(verify::VerifyArgs),
 }
 
-/// Reads the arguments and does what they say.
-pub fn main() -> ExitCode {
+/// Reads the arguments and does what they say; without a command, `open_window` is asked for the window, with
+/// the file that was named.
+pub fn main(open_window: impl FnOnce(Option<PathBuf>) -> Result<(), CliError>) -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         None => open_window(arguments.file),
@@ -70,16 +71,4 @@ pub fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
-}
-
-#[cfg(feature = "gui")]
-fn open_window(file: Option<PathBuf>) -> Result<(), CliError> {
-    crate::gui::run(file).map_err(|error| CliError::failure("the window cannot be opened", &*error))
-}
-
-#[cfg(not(feature = "gui"))]
-fn open_window(_file: Option<PathBuf>) -> Result<(), CliError> {
-    Err(CliError::Usage(
-        "this build has no window; `pointillist --help` lists the commands".into(),
-    ))
 }

@@ -60,7 +60,9 @@ pub fn run(args: &ProfileArgs) -> Result<(), CliError> {
         object["warnings"] = json!(warnings);
         return print_json(&object);
     }
-    warnings.iter().for_each(|warning| warn(warning));
+    for warning in &warnings {
+        warn(warning);
+    }
     print_line(&format!(
         "# {} rows, {} columns. Read off private rows: for the data steward only, not for release.\n{toml}",
         dataset.table.rows(),

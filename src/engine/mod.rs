@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 
 pub use command::{
     ColumnEdit, Command, Condition, DataSource, ExportRequest, Method, PrivacyTarget, RunId, RunRequest,
@@ -146,10 +146,7 @@ impl Engine {
 
     /// The next event, waiting for it at most this long.
     pub fn next_event(&self, timeout: Duration) -> Option<EngineEvent> {
-        match self.events.recv_timeout(timeout) {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.events.recv_timeout(timeout).ok()
     }
 
     /// The latest state.

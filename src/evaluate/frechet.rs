@@ -56,7 +56,8 @@ impl Moments {
     }
 
     fn covariance(&self) -> DMatrix<f64> {
-        self.deviations.tr_mul(&self.deviations)
+        // Not `tr_mul`, which is a plain loop: this product goes through a blocked kernel.
+        self.deviations.transpose() * &self.deviations
     }
 }
 
@@ -93,13 +94,12 @@ impl FrechetReference {
         if self.moments.mean.len() != other.mean.len() {
             return None;
         }
-        let square = match &self.root {
-            Some(root) => root * other.covariance() * root,
+        let square = if let Some(root) = &self.root {
+            root * other.covariance() * root
+        } else {
             // With Σ₁ = AᵀA and Σ₂ = BᵀB, Σ₁^½ Σ₂ Σ₁^½ and (ABᵀ)(ABᵀ)ᵀ have the same eigenvalues but for zeros.
-            None => {
-                let product = &self.moments.deviations * other.deviations.transpose();
-                &product * product.transpose()
-            }
+            let product = &self.moments.deviations * other.deviations.transpose();
+            &product * product.transpose()
         };
         let overlap: f64 = decompose(&square)?
             .eigenvalues

@@ -29,7 +29,7 @@ pub fn mean_total_variation(real: &EncodedRows, synthetic: &EncodedRows) -> (Opt
         .blocks()
         .iter()
         .filter(|block| block.is_one_hot())
-        .map(|block| block.width())
+        .map(crate::data::Block::width)
         .collect();
     let mut single = Vec::new();
     let mut pairs = Vec::new();

@@ -222,7 +222,9 @@ mod tests {
                     folders.push(path);
                     continue;
                 }
-                let source = std::fs::read_to_string(&path).unwrap();
+                let whole = std::fs::read_to_string(&path).unwrap();
+                // Tests may ask for keys that do not exist.
+                let source = whole.split("#[cfg(test)]").next().unwrap();
                 for call in ["texts.get(\"", "texts.with(\"", "t.get(\"", "t.with(\""] {
                     for (at, _) in source.match_indices(call) {
                         let key = source[at + call.len()..].split('"').next().unwrap();

@@ -36,6 +36,8 @@ pub struct Generator {
     shape: GeneratorShape,
     map: SlotMap,
     parameters: Tensor<1>,
+    /// The parameters cut into tensors, once for each change: a slice is a copy.
+    leaves: Vec<Tensor<2>>,
     soft_heads: SoftHeads,
     device: Device,
     /// Batch norm's moments once frozen, a pair for each hidden layer.
@@ -139,10 +141,12 @@ impl Generator {
         device: &Device,
     ) -> Self {
         let soft_heads = SoftHeads::new(shape.heads.clone(), device);
+        let leaves = map.view_all(&parameters);
         Self {
             shape,
             map,
             parameters,
+            leaves,
             soft_heads,
             device: device.clone(),
             frozen,
@@ -166,6 +170,7 @@ impl Generator {
 
     /// Replaces the parameters; a frozen generator thaws.
     pub fn set_parameters(&mut self, parameters: Tensor<1>) {
+        self.leaves = self.map.view_all(&parameters);
         self.parameters = parameters;
         self.frozen = None;
     }
@@ -218,19 +223,12 @@ impl Generator {
         (flow.matmul(next()) + next(), used)
     }
 
-    fn leaves(&self) -> Vec<Tensor<2>> {
-        self.map
-            .slots()
-            .iter()
-            .map(|slot| slot.view(&self.parameters))
-            .collect()
-    }
-
     /// A pass through which gradients flow.
     pub fn training_pass(&self, rows: usize, temperature: f64, random: &mut impl Rng) -> TrainingPass {
         let leaves: Vec<_> = self
-            .leaves()
-            .into_iter()
+            .leaves
+            .iter()
+            .cloned()
             .map(|leaf| leaf.autodiff().require_grad())
             .collect();
         let latents = self.latents(rows, random).autodiff();
@@ -249,7 +247,7 @@ impl Generator {
             return HeadSamples::default();
         }
         let latents = self.latents(rows, random);
-        let (logits, _) = self.flow(&self.leaves(), latents, self.frozen.as_deref());
+        let (logits, _) = self.flow(&self.leaves, latents, self.frozen.as_deref());
         self.shape.heads.sample(&read(logits), random)
     }
 
@@ -258,7 +256,7 @@ impl Generator {
     #[must_use]
     pub fn freeze(&self, random: &mut impl Rng) -> Self {
         let latents = self.latents(FREEZING_ROWS, random);
-        let (_, moments) = self.flow(&self.leaves(), latents, None);
+        let (_, moments) = self.flow(&self.leaves, latents, None);
         Self {
             frozen: Some(moments),
             ..self.clone()

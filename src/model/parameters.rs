@@ -35,7 +35,7 @@ impl Slot {
     pub fn view(&self, parameters: &Tensor<1>) -> Tensor<2> {
         parameters
             .clone()
-            .slice([self.start..self.start + self.len()])
+            .narrow(0, self.start, self.len())
             .reshape([self.rows, self.columns])
     }
 }
@@ -63,6 +63,11 @@ impl SlotMap {
     /// The slots, in the order of the vector.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
+    }
+
+    /// Every slot's part of the vector, in order.
+    pub fn view_all(&self, parameters: &Tensor<1>) -> Vec<Tensor<2>> {
+        self.slots.iter().map(|slot| slot.view(parameters)).collect()
     }
 
     /// The length of the vector.

@@ -121,9 +121,9 @@ impl Shares {
         while high / low > 1.01 {
             let middle = (low * high).sqrt();
             if works(middle)? {
-                high = middle
+                high = middle;
             } else {
-                low = middle
+                low = middle;
             }
         }
         Ok(PlanError::BudgetTooSmall {

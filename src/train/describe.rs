@@ -335,7 +335,7 @@ const WIDTHS: SettingRange = SettingRange::Widths {
 
 /// All settings, in the order in which a form shows them.
 #[rustfmt::skip]
-pub const SETTINGS: [SettingDescription; 28] = [
+pub const SETTINGS: [SettingDescription; 29] = [
     setting!("steps", steps, Privacy, "steps", integer(1, 1_000_000), false,
         "Critic steps, each one noisy look at the data; more steps mean more noise in each."),
     setting!("batch-size", batch_size, Privacy, "rows", integer(1, 65_536), false,
@@ -374,8 +374,10 @@ pub const SETTINGS: [SettingDescription; 28] = [
         "How long the critic's Adam remembers past squared gradients."),
     setting!("weight-clamp", weight_clamp, Critic, "", scale(1e-3, 10.0), true,
         "The bound to which the critic's weights are clamped after each step, which keeps it smooth."),
+    setting!("fake-batch", fake_batch, Critic, "rows", integer(2, 65_536), true,
+        "Generated rows that the critic compares real ones with in a step."),
     setting!("generator-batch", generator_batch, Generator, "rows", integer(2, 65_536), true,
-        "Generated rows in a step of either network."),
+        "Generated rows in a step of the generator."),
     setting!("latent", latent, Generator, "numbers", integer(1, 4096), true,
         "Random numbers from which one row is made."),
     setting!("generator-hidden", generator_hidden, Generator, "units", WIDTHS, true,

@@ -19,7 +19,7 @@ const WIDE: usize = 600;
 /// Rows of each side when they are wide.
 const WIDE_FRECHET_ROWS: usize = 500;
 /// Comparisons start at most this often.
-const SHORTEST_INTERVAL: Duration = Duration::from_millis(1000);
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 /// A comparison may take this share of one core: after one that took a second, the next starts this many
 /// seconds later.
 const REST_FACTOR: u32 = 8;
@@ -175,7 +175,10 @@ impl FidelityThread {
     pub fn finish(self) -> Option<Fidelity> {
         let end = Instant::now() + LONGEST_FINISH;
         let mut last = None;
-        while !self.is_idle {
+        if self.is_idle {
+            return None;
+        }
+        loop {
             let left = end.saturating_duration_since(Instant::now());
             let Ok((fidelity, _)) = self.results.recv_timeout(left) else {
                 break;

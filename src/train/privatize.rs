@@ -90,8 +90,7 @@ impl Account {
         after.compose(&event, 1)?;
         let would_be = after.epsilon(private.budget.delta)?;
         let budget = private.budget.epsilon.get();
-        // Written so that NaN is refused too.
-        if !(would_be <= budget) {
+        if would_be.is_nan() || would_be > budget {
             return Err(Refusal::OverBudget { would_be, budget });
         }
         private.accountant = after;

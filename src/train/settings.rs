@@ -62,7 +62,9 @@ pub struct TrainSettings {
     pub critic_beta2: f64,
     /// The bound to which the critic's weights are clamped after each step.
     pub weight_clamp: f64,
-    /// Generated rows in a step.
+    /// Generated rows in a critic step.
+    pub fake_batch: u64,
+    /// Generated rows in a generator step.
     pub generator_batch: u64,
     /// Latents that a row is made from.
     pub latent: u64,
@@ -92,7 +94,7 @@ impl Default for TrainSettings {
             schedule_ratio: 2.0,
             marginals: true,
             marginal_share: 0.10,
-            marginal_weight: 5.0,
+            marginal_weight: 20.0,
             fine_decode: true,
             fine_share: 0.05,
             binned: true,
@@ -104,6 +106,7 @@ impl Default for TrainSettings {
             critic_beta1: 0.5,
             critic_beta2: 0.9,
             weight_clamp: 0.1,
+            fake_batch: 256,
             generator_batch: 512,
             latent: 64,
             generator_hidden: vec![256, 256],

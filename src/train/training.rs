@@ -350,7 +350,7 @@ impl State {
         let settings = self.plan.settings();
         // The fakes' number is fixed and their pass holds no private row, so they need no noise of their own, and
         // a second core can draw them meanwhile.
-        let count = settings.generator_batch as usize;
+        let count = settings.fake_batch as usize;
         let (generator, free_random, device) = (&self.generator, &mut self.free_random, &self.device);
         let draw = move || {
             let samples = generator.sample(count, free_random);

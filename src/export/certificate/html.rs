@@ -236,9 +236,9 @@ impl Certificate {
         page.heading("Not protected");
         let items: Vec<_> = self.not_protected.iter().map(not_protected_in_words).collect();
         if items.is_empty() {
-            page.push("<p>Nothing is listed.</p>\n")
+            page.push("<p>Nothing is listed.</p>\n");
         } else {
-            page.list(&items, MOST_ITEMS)
+            page.list(&items, MOST_ITEMS);
         }
         page.heading("Not accounted");
         let items: Vec<_> = self
@@ -247,9 +247,9 @@ impl Certificate {
             .map(|item| not_accounted_in_words(*item).into())
             .collect();
         if items.is_empty() {
-            page.push("<p>Nothing is listed.</p>\n")
+            page.push("<p>Nothing is listed.</p>\n");
         } else {
-            page.list(&items, MOST_ITEMS)
+            page.list(&items, MOST_ITEMS);
         }
     }
 

@@ -11,6 +11,7 @@ fn quick() -> TrainSettings {
     TrainSettings {
         steps: 40,
         batch_size: 60,
+        fake_batch: 64,
         generator_batch: 64,
         generator_hidden: vec![32],
         critic_hidden: vec![16],

@@ -18,9 +18,9 @@ fn calibrated(epsilon: f64, make: impl Fn(f64) -> EventList) -> EventList {
     for _ in 0..100 {
         let middle = f64::sqrt(low * high);
         if epsilon_of(&make(middle)) <= epsilon {
-            high = middle
+            high = middle;
         } else {
-            low = middle
+            low = middle;
         }
     }
     make(high)
