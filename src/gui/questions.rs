@@ -24,15 +24,17 @@ pub enum Question {
 pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
     let Some(open) = question else { return };
     let width = (ctx.content_rect().width() - 6.0 * STEP).min(460.0);
-    let response = Modal::new(Id::unique("question")).show(ctx, |ui| {
-        ui.set_width(width);
-        match open {
-            Question::Stop(run) => stop(ui, cx, *run),
-            Question::Replace(request) => replace(ui, cx, request),
-            Question::Quit => quit(ui, cx),
-            Question::Palette(filter) => palette(ui, cx, filter),
-        }
-    });
+    let response = Modal::new(Id::unique("question"))
+        .frame(cx.palette.card().inner_margin(20))
+        .show(ctx, |ui| {
+            ui.set_width(width);
+            match open {
+                Question::Stop(run) => stop(ui, cx, *run),
+                Question::Replace(request) => replace(ui, cx, request),
+                Question::Quit => quit(ui, cx),
+                Question::Palette(filter) => palette(ui, cx, filter),
+            }
+        });
     if response.inner || response.should_close() {
         *question = None;
     }

@@ -50,7 +50,7 @@ park() { xdotool mousemove $((width - 4)) $((height / 2)); sleep 0.4; }
 
 start
 shot welcome
-click "${SAMPLE_X:-450}" "${SAMPLE_Y:-200}" 4
+click "${SAMPLE_X:-530}" "${SAMPLE_Y:-240}" 5
 park
 shot data
 key ctrl+2
@@ -64,13 +64,13 @@ shot train-live
 key ctrl+t
 park
 shot train-live-dark
-for _ in $(seq "${PATIENCE:-90}"); do
+# The ledger says when the run has ended.
+for _ in $(seq "${PATIENCE:-300}"); do
   sleep 1
-  ls "$POINTILLIST_HOME" >/dev/null
-  [ -f "$scratch/ended" ] && break
-  if command -v sqlite3 >/dev/null; then break; fi
+  "$program" ledger list --json 2>/dev/null | grep -q '"status": *"finished"' && break
 done
-sleep "${REST:-30}"
+sleep 4
+park
 shot train-done-dark
 key ctrl+t
 key ctrl+3
@@ -83,3 +83,12 @@ shot exported
 key ctrl+4
 park
 shot privacy
+# The language button stands left of the theme's.
+click 1356 22 1
+key ctrl+1
+park
+shot data-zh
+key ctrl+2
+key ctrl+t
+park
+shot train-zh-dark

@@ -49,7 +49,7 @@ impl PrivacyPage {
             let height = ui.available_height().max(180.0) - 2.0;
             widgets::card(ui, cx.palette, |ui| {
                 ui.set_min_height(height - 22.0);
-                ledger(ui, cx, height - 60.0);
+                ledger(ui, cx, height - 104.0);
             });
         });
     }

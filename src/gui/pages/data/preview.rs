@@ -8,6 +8,7 @@ use egui_extras::{Column, TableBuilder};
 use crate::engine::snapshot::Dataset;
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::theme::STEP;
 use crate::gui::widgets;
 
 /// The height of a row.
@@ -55,7 +56,7 @@ impl Preview {
             .id_salt("preview")
             .auto_shrink(false)
             .show(ui, |ui| {
-                let height = ui.available_height();
+                let height = ui.available_height() - ROW - STEP;
                 widgets::quiet_table(ui);
                 TableBuilder::new(ui)
                     .id_salt(("preview", dataset.generation))

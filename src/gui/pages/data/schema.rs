@@ -16,6 +16,8 @@ use crate::gui::pages::data::cells;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
 
+/// The height of the table's header, the space under it included.
+const HEADER: f32 = 30.0;
 /// The height of a column's row.
 const ROW: f32 = 34.0;
 
@@ -138,7 +140,7 @@ impl SchemaEditor {
 
     fn columns(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
         let t = cx.texts;
-        let height = ui.available_height();
+        let height = ui.available_height() - HEADER;
         let heads = [
             "column-name",
             "column-kind",
@@ -161,7 +163,7 @@ impl SchemaEditor {
             .column(TableColumn::initial(104.0).at_least(96.0))
             .column(TableColumn::initial(70.0).at_least(56.0))
             .column(TableColumn::remainder().at_least(190.0))
-            .header(22.0, |mut header| {
+            .header(HEADER - STEP, |mut header| {
                 for key in heads {
                     header.col(|ui| {
                         let tip = format!("{key}-tip");

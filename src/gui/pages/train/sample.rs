@@ -27,8 +27,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, sample: &SampleRows, id: u64, height: f32)
                 .id_salt(("sample", id))
                 .auto_shrink(false)
                 .resizable(true)
-                .min_scrolled_height(height)
-                .max_scroll_height(height)
+                .min_scrolled_height(height - ROW)
+                .max_scroll_height(height - ROW)
                 .cell_layout(Layout::left_to_right(Align::Center))
                 .columns(
                     Column::initial(width).at_least(48.0).clip(true),
