@@ -22,13 +22,17 @@ pub fn run_title(cx: &Cx<'_>, run: &RunView) -> String {
         Method::Dpgan => "method-dpgan",
         Method::Gan => "method-gan",
     });
+    let data = run
+        .dataset
+        .rsplit_once('.')
+        .map_or(run.dataset.as_str(), |(stem, _)| stem);
     match run.target {
         Some(target) => format!(
             "{method} · {} · ε {}",
             run.dataset,
             format::significant(target.epsilon, 3)
         ),
-        None => format!("{method} · {} · {}", run.dataset, cx.texts.get("no-dp-claim")),
+        None => format!("{method} · {data} · {}", cx.texts.get("no-dp-claim")),
     }
 }
 

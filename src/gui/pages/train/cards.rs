@@ -72,7 +72,7 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
         });
     }
     let used = 2.0 * (height + gap) * if two { 1.0 } else { 2.0 };
-    let rest = (size.y - used).max(LEAST_ROWS);
+    let rest = (size.y - used - 4.0).max(LEAST_ROWS);
     card(ui, cx, vec2(size.x, rest), |ui| {
         plot::head(
             ui,

@@ -5,6 +5,7 @@ use egui_extras::{Column, TableBuilder};
 
 use crate::engine::snapshot::SampleRows;
 use crate::gui::context::Cx;
+use crate::gui::theme::STEP;
 use crate::gui::widgets;
 
 /// The height of a row.
@@ -27,8 +28,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, sample: &SampleRows, id: u64, height: f32)
                 .id_salt(("sample", id))
                 .auto_shrink(false)
                 .resizable(true)
-                .min_scrolled_height(height - ROW)
-                .max_scroll_height(height - ROW)
+                .min_scrolled_height(height - ROW - STEP)
+                .max_scroll_height(height - ROW - STEP)
                 .cell_layout(Layout::left_to_right(Align::Center))
                 .columns(
                     Column::initial(width).at_least(48.0).clip(true),
