@@ -273,6 +273,7 @@ fn device(ui: &mut Ui, cx: &mut Cx<'_>) {
     };
     let mut chosen = current;
     let response = ComboBox::from_id_salt("device")
+        .icon(widgets::arrow)
         .selected_text(cx.texts.get(name(current)))
         .width(84.0)
         .show_ui(ui, |ui| {

@@ -163,13 +163,13 @@ fn run_job(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
 }
 
 fn job(ui: &mut Ui, cx: &Cx<'_>, title: &str, state: &str, share: Option<f32>) {
-    let width = 340.0_f32.min(ui.clip_rect().width() - 96.0).max(160.0);
+    let width = 400.0_f32.min(ui.clip_rect().width() - 96.0).max(160.0);
     ui.allocate_ui_with_layout(vec2(width, 36.0), Layout::top_down(Align::Min), |ui| {
         ui.spacing_mut().item_spacing.y = 4.0;
         ui.set_width(width);
         ui.add_space(5.0);
+        ui.spacing_mut().interact_size.y = 16.0;
         ui.horizontal(|ui| {
-            ui.spacing_mut().interact_size.y = 16.0;
             ui.set_width(width);
             let font = FontId::new(BODY, semibold());
             let wanted = ui

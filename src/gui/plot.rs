@@ -2,11 +2,12 @@
 //! follows what it draws until a person pans or zooms it, holds then, and follows again when asked.
 
 use eframe::egui::{
-    Align2, Color32, FontId, Pos2, RichText, Stroke, Ui, Vec2b, WidgetInfo, accesskit::Role, vec2,
+    Align2, Color32, FontId, Pos2, Rect, RichText, Stroke, Ui, UiBuilder, Vec2b, WidgetInfo, accesskit::Role,
+    vec2,
 };
 use egui_plot::{
-    AxisHints, HLine, HoverPosition, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotPoints,
-    Points,
+    AxisHints, GridMark, HLine, HoverPosition, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint,
+    PlotPoints, Points,
 };
 
 use crate::gui::context::Cx;
@@ -81,6 +82,28 @@ fn last(points: &[[f64; 2]]) -> Option<[f64; 2]> {
         .find(|[x, y]| x.is_finite() && y.is_finite())
 }
 
+/// Grid lines at round values, about `count` of them.
+fn marks(bounds: (f64, f64), count: f64) -> Vec<GridMark> {
+    let rough = (bounds.1 - bounds.0) / count;
+    if !rough.is_finite() || rough <= 0.0 {
+        return Vec::new();
+    }
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .map(|round| round * power)
+        .into_iter()
+        .find(|step| *step >= rough);
+    let step = step.unwrap_or(10.0 * power);
+    let first = (bounds.0 / step).ceil() as i64;
+    let last = (bounds.1 / step).floor() as i64;
+    (first..=last.min(first + 20))
+        .map(|at| GridMark {
+            value: at as f64 * step,
+            step_size: step,
+        })
+        .collect()
+}
+
 impl Chart<'_> {
     /// The values that fit the vertical axis: all that is drawn, with a little air above.
     fn heights(&self) -> (f64, f64) {
@@ -116,7 +139,10 @@ impl Chart<'_> {
         let held = ui.data(|data| data.get_temp::<bool>(held_id)).unwrap_or(false);
         let origin = ui.cursor().min;
         let size = ui.available_size();
-        let response = self.plot(ui, cx, held);
+        let rect = Rect::from_min_size(origin, size);
+        let response = ui
+            .scope_builder(UiBuilder::new().max_rect(rect), |ui| self.plot(ui, cx, held))
+            .inner;
         let moved = response.dragged()
             || (response.hovered()
                 && ui.input(|input| input.smooth_scroll_delta() != vec2(0.0, 0.0) && input.modifiers.ctrl));
@@ -168,6 +194,8 @@ impl Chart<'_> {
             .show_background(false)
             .grid_color(palette.line)
             .grid_fade(0.0)
+            .x_grid_spacer(|input| marks(input.bounds, 4.0))
+            .y_grid_spacer(|input| marks(input.bounds, 3.0))
             .custom_x_axes(vec![x_axis])
             .custom_y_axes(vec![y_axis])
             .show_x(true)
@@ -212,6 +240,13 @@ impl Chart<'_> {
             );
         }
         let bounds = plot.plot_bounds();
+        let unit = RichText::new(self.x_unit).size(SMALL).color(cx.palette.muted);
+        let corner = PlotPoint::new(bounds.max()[0], bounds.min()[1]);
+        plot.text(
+            egui_plot::Text::new("", corner, unit)
+                .anchor(Align2::RIGHT_BOTTOM)
+                .allow_hover(false),
+        );
         let height = bounds.height().max(1e-12);
         let mut taken: Vec<f64> = Vec::new();
         for curve in &self.curves {
@@ -273,8 +308,8 @@ impl Chart<'_> {
 
 /// A card's head: its title, the steward's mark if it needs one, and a caption on the right.
 pub fn head(ui: &mut Ui, cx: &Cx<'_>, title: &str, steward: bool, caption: &str) {
+    ui.spacing_mut().interact_size.y = 18.0;
     ui.horizontal(|ui| {
-        ui.spacing_mut().interact_size.y = 18.0;
         ui.label(cx.palette.strong(title));
         if steward {
             let tip = cx.texts.get("steward-only-tip");

@@ -86,6 +86,7 @@ impl ExportPage {
         ui.horizontal(|ui| {
             let label = ui.label(t.get("export-run"));
             let combo = ComboBox::from_id_salt("run")
+                .icon(widgets::arrow)
                 .selected_text(format!("{} {}", run.id.0, jobs::run_title(cx, run)))
                 .width((ui.available_width() - 8.0).max(80.0))
                 .truncate()
@@ -172,6 +173,7 @@ impl ExportPage {
                 .map_or(t.get("export-only-all"), |only| only.column.as_str());
             let mut column = self.condition.as_ref().map(|only| only.column.clone());
             let combo = ComboBox::from_id_salt("only-column")
+                .icon(widgets::arrow)
                 .selected_text(shown)
                 .show_ui(ui, |ui| {
                     ui.selectable_value(&mut column, None, t.get("export-only-all"));
@@ -199,6 +201,7 @@ impl ExportPage {
                     .and_then(|column| column.domain.as_ref())
             {
                 let value = ComboBox::from_id_salt("only-value")
+                    .icon(widgets::arrow)
                     .selected_text(&only.value)
                     .show_ui(ui, |ui| {
                         for value in domain {

@@ -175,6 +175,7 @@ fn ledger(ui: &mut Ui, cx: &Cx<'_>, height: f32) {
         .id_salt("ledger")
         .auto_shrink(false)
         .show(ui, |ui| {
+            widgets::quiet_table(ui);
             TableBuilder::new(ui)
                 .id_salt("ledger")
                 .auto_shrink(false)
@@ -209,6 +210,7 @@ fn entry_row(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, entry: &Entry) {
     let t = cx.texts;
     let mut cell = |text: RichText, tip: Option<&str>| {
         row.col(|ui| {
+            widgets::row_line(ui, cx.palette);
             let response = widgets::truncated(ui, text);
             if let Some(tip) = tip.filter(|tip| !tip.is_empty()) {
                 response.on_hover_text(tip);

@@ -165,8 +165,37 @@ pub fn truncated(ui: &mut Ui, text: impl Into<WidgetText>) -> Response {
     ui.add(egui::Label::new(text).truncate())
 }
 
+/// The small sign of a box that opens, in place of egui's large triangle.
+pub fn arrow(ui: &Ui, rect: egui::Rect, _: &egui::style::WidgetVisuals, _: bool) {
+    let center = rect.center();
+    let points = [
+        center + vec2(-3.5, -1.5),
+        center + vec2(0.0, 2.0),
+        center + vec2(3.5, -1.5),
+    ];
+    let color = ui.visuals().weak_text_color();
+    ui.painter()
+        .add(egui::Shape::line(points.to_vec(), Stroke::new(1.5, color)));
+}
+
+/// The line above a row, drawn cell by cell.
+pub fn row_line(ui: &Ui, palette: &Palette) {
+    let rect = ui.max_rect();
+    ui.painter().hline(
+        rect.x_range().expand(8.0),
+        rect.top(),
+        Stroke::new(1.0, palette.line),
+    );
+}
+
+/// A table without lines between its columns: those show only under the pointer, where they can be dragged.
+pub fn quiet_table(ui: &mut Ui) {
+    ui.visuals_mut().widgets.noninteractive.bg_stroke = Stroke::NONE;
+}
+
 /// A cell of a table of rows; a missing one says so.
 pub fn cell(ui: &mut Ui, cx: &Cx<'_>, text: Option<&str>) {
+    row_line(ui, cx.palette);
     match text {
         Some(text) => truncated(ui, text),
         None => ui.label(cx.palette.caption(cx.texts.get("cell-missing"))),

@@ -30,7 +30,7 @@ impl NumberRow<'_> {
     /// Draws the row; true when the value changed.
     pub fn show(&self, ui: &mut Ui, cx: &Cx<'_>, value: &mut f64) -> bool {
         let before = *value;
-        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.spacing_mut().item_spacing.y = 1.0;
         ui.allocate_ui_with_layout(
             vec2(ui.available_width(), 24.0),
             Layout::right_to_left(Align::Center),

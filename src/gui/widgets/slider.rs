@@ -88,7 +88,7 @@ impl Slider<'_> {
     /// Draws the slider and moves `value` by pointer, arrow keys (page keys go from stop to stop) or assistive
     /// technology.
     pub fn show(&self, ui: &mut Ui, palette: &Palette, value: &mut f64) -> Response {
-        let size = vec2(ui.available_width(), 18.0);
+        let size = vec2(ui.available_width(), 16.0);
         let (rect, mut response) = ui.allocate_exact_size(size, Sense::click_and_drag());
         let radius = 6.0;
         let (left, right) = (rect.left() + radius + 1.0, rect.right() - radius - 1.0);

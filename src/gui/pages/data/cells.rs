@@ -17,9 +17,11 @@ pub fn send(cx: &mut Cx<'_>, column: &Column, edit: ColumnEdit) {
 
 /// Draws the cell.
 pub fn kind(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
+    widgets::row_line(ui, cx.palette);
     let mut chosen = column.kind;
     let key = |kind: Kind| format!("kind-{}", kind.as_str());
     let combo = ComboBox::from_id_salt(("kind", &column.name))
+        .icon(widgets::arrow)
         .selected_text(cx.texts.get(&key(chosen)))
         .width(104.0)
         .show_ui(ui, |ui| {
@@ -38,6 +40,7 @@ pub fn kind(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
 
 /// Draws the cell.
 pub fn scale(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
+    widgets::row_line(ui, cx.palette);
     if !matches!(column.kind, Kind::Continuous | Kind::Integer) {
         return;
     }
@@ -51,6 +54,7 @@ pub fn scale(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
         }
     };
     let combo = ComboBox::from_id_salt(("scale", &column.name))
+        .icon(widgets::arrow)
         .selected_text(t.get(key(chosen)))
         .width(80.0)
         .show_ui(ui, |ui| {
@@ -68,6 +72,7 @@ pub fn scale(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
 
 /// Draws the cell.
 pub fn missing(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
+    widgets::row_line(ui, cx.palette);
     if !column.is_used() {
         return;
     }
@@ -86,6 +91,7 @@ pub fn missing(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
 
 /// Where the column's public knowledge comes from, and the way out of a suggestion.
 pub fn source(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
+    widgets::row_line(ui, cx.palette);
     if !column.is_used() {
         return;
     }

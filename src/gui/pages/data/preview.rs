@@ -56,6 +56,7 @@ impl Preview {
             .auto_shrink(false)
             .show(ui, |ui| {
                 let height = ui.available_height();
+                widgets::quiet_table(ui);
                 TableBuilder::new(ui)
                     .id_salt(("preview", dataset.generation))
                     .striped(false)

@@ -72,6 +72,7 @@ impl SchemaEditor {
                 .clone()
                 .unwrap_or_else(|| t.get("schema-label-none").to_owned());
             let combo = ComboBox::from_id_salt("label")
+                .icon(widgets::arrow)
                 .selected_text(shown)
                 .show_ui(ui, |ui| {
                     ui.selectable_value(&mut chosen, None, t.get("schema-label-none"));
@@ -146,6 +147,7 @@ impl SchemaEditor {
             "column-missing",
             "column-source",
         ];
+        widgets::quiet_table(ui);
         TableBuilder::new(ui)
             .id_salt(("schema", dataset.generation))
             .auto_shrink(false)
@@ -179,6 +181,7 @@ impl SchemaEditor {
     fn column_row(&mut self, row: &mut TableRow<'_, '_>, cx: &mut Cx<'_>, dataset: &Dataset, at: usize) {
         let column = &dataset.schema.column[at];
         row.col(|ui| {
+            widgets::row_line(ui, cx.palette);
             let text = RichText::new(&column.name);
             let text = if column.is_used() {
                 text
@@ -189,6 +192,7 @@ impl SchemaEditor {
         });
         row.col(|ui| cells::kind(ui, cx, column));
         row.col(|ui| {
+            widgets::row_line(ui, cx.palette);
             if column.kind.is_numeric() {
                 self.bounds(ui, cx, column, at);
             } else if matches!(column.kind, Kind::Categorical | Kind::Boolean) {
@@ -347,10 +351,7 @@ fn header(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
         let narrow = ui.available_width() < 560.0;
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if dataset.open.is_empty() && dataset.misfit.is_none() {
-                let go = ui.add(
-                    egui::Button::new(RichText::new(t.get("schema-continue")).color(cx.palette.on_accent))
-                        .fill(cx.palette.accent),
-                );
+                let go = widgets::accent_button(ui, cx.palette, t.get("schema-continue"));
                 if go.on_hover_text(cx.tip(ui, Action::Go(Page::Train))).clicked() {
                     cx.act(Action::Go(Page::Train));
                 }

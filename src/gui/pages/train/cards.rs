@@ -158,14 +158,13 @@ fn three(value: f64) -> String {
     format::significant(value, 3)
 }
 
-fn loss(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
+fn loss(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, _: f32) {
     let t = cx.texts;
     plot::head(ui, cx, t.get("card-loss"), true, t.get("card-loss-caption"));
     let (critic, generator) = (run.critic_loss.for_steward(), &run.generator_loss);
     if waits(ui, cx, critic, "card-waits-step") {
         return;
     }
-    ui.set_max_height(height);
     let p = cx.palette;
     Chart {
         id: ("loss", run.id.0),
@@ -197,7 +196,7 @@ fn loss(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
     .show(ui, cx);
 }
 
-fn frechet(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
+fn frechet(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, _: f32) {
     let t = cx.texts;
     let samples = format::count(run.frechet_samples as u64);
     let caption = t.with("card-frechet-caption", [("samples", samples.into())]);
@@ -211,7 +210,6 @@ fn frechet(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
     if waits(ui, cx, series, "card-waits-frechet") {
         return;
     }
-    ui.set_max_height(height);
     let p = cx.palette;
     Chart {
         id: ("frechet", run.id.0),
@@ -233,7 +231,7 @@ fn frechet(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
     .show(ui, cx);
 }
 
-fn privacy(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
+fn privacy(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, _: f32) {
     let t = cx.texts;
     let Some(target) = run.target else {
         plot::head(ui, cx, t.get("card-privacy"), false, "");
@@ -248,7 +246,6 @@ fn privacy(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
     if waits(ui, cx, &run.epsilon, "card-waits-step") {
         return;
     }
-    ui.set_max_height(height);
     let p = cx.palette;
     let limit = t.with(
         "limit-budget",

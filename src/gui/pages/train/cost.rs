@@ -9,7 +9,7 @@ use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::jobs;
 use crate::gui::pages::train::TrainPage;
-use crate::gui::theme::{SMALL, STEP};
+use crate::gui::theme::SMALL;
 use crate::gui::widgets;
 use crate::num::logspace::{normal_cdf, normal_quantile};
 use crate::num::{Delta, Epsilon};
@@ -40,7 +40,7 @@ pub fn gaussian_rate(epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
 }
 
 /// Draws the section.
-pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, page: &TrainPage, plan: Option<&PlanPreview>) {
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, plan: Option<&PlanPreview>) {
     widgets::rule(ui, cx.palette);
     ui.label(cx.palette.strong(cx.texts.get("cost-title")));
     ui.spacing_mut().item_spacing.y = 6.0;
@@ -57,7 +57,10 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, page: &TrainPage, plan: Option<&PlanPr
         }
         None => caption(ui, cx, cx.texts.get("cost-unknown")),
     }
-    ui.add_space(STEP);
+}
+
+/// Draws the button that starts the run, and what keeps it from being pressed.
+pub fn start(ui: &mut Ui, cx: &mut Cx<'_>, page: &TrainPage) {
     let blocked = page.blocked(cx);
     ui.horizontal_wrapped(|ui| {
         cx.accent_button(ui, Action::Start, blocked.as_deref());

@@ -44,6 +44,7 @@ impl Form {
         settings: &TrainSettings,
         recommended: &TrainSettings,
     ) {
+        ui.spacing_mut().item_spacing.y = 5.0;
         heading(ui, cx, request);
         method(ui, cx, request, target);
         if let Some(promise) = &mut request.target {
@@ -176,7 +177,6 @@ impl Form {
                 let _ = description.set(settings, value);
             }
         });
-        ui.add_space(2.0);
     }
 
     /// Layer widths, typed as numbers with commas between them.
@@ -347,6 +347,7 @@ fn pick(ui: &mut Ui, name: &str, tip: &str, chosen: usize, names: &[&str]) -> Op
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let room = (ui.available_width() - 8.0).clamp(60.0, 170.0);
             let combo = ComboBox::from_id_salt(name)
+                .icon(widgets::arrow)
                 .selected_text(names.get(chosen).copied().unwrap_or_default())
                 .width(room)
                 .truncate()

@@ -160,8 +160,8 @@ pub fn legend(ui: &mut Ui, cx: &Cx<'_>) {
 
 /// The head of the card.
 pub fn head(ui: &mut Ui, cx: &Cx<'_>) {
+    ui.spacing_mut().interact_size.y = 18.0;
     ui.horizontal(|ui| {
-        ui.spacing_mut().interact_size.y = 18.0;
         ui.label(cx.palette.strong(cx.texts.get("card-histograms")));
         let tip = cx.texts.get("steward-only-tip");
         widgets::badge(ui, cx.texts.get("steward-only"), cx.palette.warn_text, tip);

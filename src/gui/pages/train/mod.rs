@@ -85,6 +85,16 @@ impl TrainPage {
             .size_range(248.0..=440.0)
             .frame(frame)
             .show(ui, |ui| {
+                // What starts the run stays in view, however long the form is.
+                egui::Panel::bottom("start")
+                    .resizable(false)
+                    .show_separator_line(false)
+                    .frame(egui::Frame::new().inner_margin(egui::Margin {
+                        right: 8,
+                        top: 8,
+                        ..Default::default()
+                    }))
+                    .show(ui, |ui| cost::start(ui, cx, self));
                 egui::ScrollArea::vertical()
                     .id_salt("form")
                     .auto_shrink(false)

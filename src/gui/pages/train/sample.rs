@@ -22,6 +22,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, sample: &SampleRows, id: u64, height: f32)
         .max_height(height)
         .show(ui, |ui| {
             let width = (ui.available_width() / sample.columns.len().max(1) as f32).max(96.0) - 8.0;
+            widgets::quiet_table(ui);
             TableBuilder::new(ui)
                 .id_salt(("sample", id))
                 .auto_shrink(false)
