@@ -152,7 +152,7 @@ impl Chart<'_> {
         let enabled = ui.is_enabled();
         response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.name));
         if held || moved {
-            let place = egui::Rect::from_min_size(
+            let place = Rect::from_min_size(
                 Pos2::new(origin.x + size.x - 84.0, origin.y + 2.0),
                 vec2(80.0, 22.0),
             );
