@@ -130,4 +130,28 @@ mod tests {
             assert_eq!(find(sample.id).map(|found| found.title), Some(sample.title));
         }
     }
+
+    #[test]
+    fn the_csv_of_adult_fits_its_declared_schema_too() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let source = root.join("../shared/data/tabular/adult.csv");
+        let Ok(text) = std::fs::read_to_string(&source) else {
+            println!("skipped: {} is not at hand", source.display());
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("adult_train.csv");
+        let end = text
+            .match_indices('\n')
+            .nth(32_561)
+            .map_or(text.len(), |(place, _)| place + 1);
+        std::fs::write(&path, &text[..end]).unwrap();
+        let table =
+            crate::data::read_table(&path, &crate::data::ReadOptions::default(), &Progress::new()).unwrap();
+        let schema = Schema::load(&root.join("tests/fixtures/adult.schema.toml")).unwrap();
+        schema.check(&table, &Progress::new()).unwrap();
+        assert_eq!(schema, all()[0].schema().unwrap());
+        let sample = all()[0].table(&Progress::new()).unwrap();
+        assert_eq!(table.preview(0..40_000), sample.preview(0..40_000));
+    }
 }

@@ -435,6 +435,55 @@ mod tests {
     }
 
     #[test]
+    fn views_dictionaries_zones_and_nothing_at_all_are_read() {
+        use arrow::array::{
+            DictionaryArray, ListArray, NullArray, StringViewArray, TimestampMillisecondArray, UInt64Array,
+        };
+        use arrow::datatypes::Int16Type;
+        let numbered = DictionaryArray::<Int16Type>::new(
+            vec![Some(0), None].into(),
+            Arc::new(Int64Array::from(vec![7])),
+        );
+        let batch = RecordBatch::try_from_iter([
+            (
+                "view",
+                Arc::new(StringViewArray::from(vec![
+                    Some("a long text, not kept inline"),
+                    None,
+                ])) as ArrayRef,
+            ),
+            ("numbered", Arc::new(numbered)),
+            ("nothing", Arc::new(NullArray::new(2))),
+            (
+                "zoned",
+                Arc::new(TimestampMillisecondArray::from(vec![0, 1500]).with_timezone("+02:00")),
+            ),
+        ])
+        .unwrap();
+        let table = Table::from_batches("t", &batch.schema(), &[batch]).unwrap();
+        let text = |cells: [&str; 4]| cells.map(|cell| (cell != "-").then(|| cell.to_owned())).to_vec();
+        let cells = table.preview(0..2);
+        assert_eq!(
+            cells[0],
+            text(["a long text, not kept inline", "7", "-", "1970-01-01T00:00:00"])
+        );
+        assert_eq!(cells[1], text(["-", "-", "-", "1970-01-01T00:00:01.500"]));
+
+        let list = ListArray::from_iter_primitive::<arrow::datatypes::Int64Type, _, _>([Some([Some(1)])]);
+        let beyond = UInt64Array::from(vec![u64::MAX]);
+        for (array, word) in [
+            (Arc::new(list) as ArrayRef, "List"),
+            (Arc::new(beyond), "18446744073709551615"),
+        ] {
+            let batch = RecordBatch::try_from_iter([("odd", array)]).unwrap();
+            let error = Table::from_batches("t", &batch.schema(), &[batch])
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains("`odd`") && error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
     fn the_digest_depends_on_cells_only() {
         let table = table();
         let one = Table::from_batches(

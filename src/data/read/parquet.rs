@@ -137,3 +137,58 @@ fn decode<R: ChunkReader + 'static>(
         Err(_) => Err(corrupt("its pages do not decode".to_owned())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{ReadOptions, read_table, samples};
+
+    fn write(bytes: &[u8], name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn parquet_is_known_by_content_and_damage_is_said() {
+        let whole: &[u8] = include_bytes!("../../../assets/samples/german_credit.parquet");
+        let read = |bytes: &[u8]| {
+            let (_folder, path) = write(bytes, "t.csv");
+            read_table(&path, &ReadOptions::default(), &Progress::new())
+        };
+        let table = read(whole).unwrap();
+        assert_eq!((table.rows(), table.source()), (1000, &TableSource::Parquet));
+        assert_eq!(table.content_digest(), *blake3::hash(whole).as_bytes());
+        let sample = samples::find("german_credit")
+            .unwrap()
+            .table(&Progress::new())
+            .unwrap();
+        assert_eq!(table.content_digest(), sample.content_digest());
+
+        let mut scrambled = whole.to_vec();
+        scrambled[4..whole.len() / 2]
+            .iter_mut()
+            .for_each(|byte| *byte ^= 0x5a);
+        let cut = &whole[..whole.len() - 100];
+        for damaged in [b"PAR1".as_slice(), b"PAR1 and nothing else PAR1", cut, &scrambled] {
+            let error = read(damaged).unwrap_err().to_string();
+            assert!(error.contains("t.csv") && error.contains("damaged"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_cancelled_read_ends_and_a_whole_one_is_counted() {
+        let whole: &[u8] = include_bytes!("../../../assets/samples/german_credit.parquet");
+        let (_folder, path) = write(whole, "t.parquet");
+        let progress = Progress::new();
+        read_table(&path, &ReadOptions::default(), &progress).unwrap();
+        assert_eq!(progress.fraction(), Some(1.0));
+        progress.cancel();
+        assert!(
+            read_table(&path, &ReadOptions::default(), &progress)
+                .unwrap_err()
+                .is_cancelled()
+        );
+    }
+}
