@@ -27,11 +27,9 @@ pub fn run_title(cx: &Cx<'_>, run: &RunView) -> String {
         .rsplit_once('.')
         .map_or(run.dataset.as_str(), |(stem, _)| stem);
     match run.target {
-        Some(target) => format!(
-            "{method} · {} · ε {}",
-            run.dataset,
-            format::significant(target.epsilon, 3)
-        ),
+        Some(target) => {
+            format!("{method} · {data} · ε {}", format::significant(target.epsilon, 3))
+        }
         None => format!("{method} · {data} · {}", cx.texts.get("no-dp-claim")),
     }
 }
