@@ -258,6 +258,8 @@ impl Workbench {
             theme::apply(ctx, wanted.0);
             ctx.set_zoom_factor(wanted.1);
             self.dressed = Some(wanted);
+            // This frame was begun in the old style; an idle window would keep showing half of each.
+            ctx.request_repaint();
         }
     }
 
