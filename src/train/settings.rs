@@ -107,7 +107,7 @@ impl Default for TrainSettings {
             critic_beta2: 0.9,
             weight_clamp: 0.1,
             fake_batch: 256,
-            generator_batch: 512,
+            generator_batch: 256,
             latent: 64,
             generator_hidden: vec![256, 256],
             batch_norm: true,
