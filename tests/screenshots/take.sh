@@ -45,7 +45,8 @@ start() {
 }
 shot() { import -window root "$out/$1.png"; echo "$out/$1.png"; }
 click() { xdotool mousemove "$1" "$2" click 1; sleep "${3:-0.6}"; }
-key() { xdotool key --window "$window" "$@"; sleep 0.6; }
+# Real key presses: those sent to one window are ignored by some toolkits.
+key() { xdotool key "$@"; sleep 1; }
 park() { xdotool mousemove $((width - 4)) $((height / 2)); sleep 0.4; }
 
 start

@@ -198,6 +198,7 @@ certificate-end = End of the run
 certificate-unprotected = What is not protected
 certificate-accepted = Bounds or values read off private rows and accepted: { $names }
 certificate-rows = The number of rows, which the sampling rate reveals
+certificate-stopped = The moment of stopping, chosen with private plots in view: not accounted
 certificate-looking = Choices made with steward-only plots in view
 file-table = Table
 file-certificate = Certificate

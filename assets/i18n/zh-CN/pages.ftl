@@ -195,6 +195,7 @@ certificate-end = 训练的结束
 certificate-unprotected = 不受保护的内容
 certificate-accepted = 从私有数据读出并被接受的界限或取值：{ $names }
 certificate-rows = 行数，抽样概率会透露它
+certificate-stopped = 停止的时刻，是在看到私有图表后选定的：未计入
 certificate-looking = 看着仅供管理员的图所做的选择
 file-table = 数据表
 file-certificate = 证书

@@ -17,6 +17,7 @@ use crate::gui::jobs;
 use crate::gui::pages::welcome::typed_path;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
+use crate::train::StopReason;
 
 /// The most rows that the field takes.
 const MOST_ROWS: usize = 100_000_000;
@@ -339,8 +340,8 @@ fn empty(ui: &mut Ui, cx: &mut Cx<'_>) {
 }
 
 fn fact(ui: &mut Ui, cx: &Cx<'_>, name: &str, value: &str) {
+    ui.spacing_mut().interact_size.y = 18.0;
     ui.horizontal(|ui| {
-        ui.spacing_mut().interact_size.y = 18.0;
         ui.allocate_ui_with_layout(
             egui::vec2(132.0, 18.0),
             Layout::left_to_right(Align::Center),
@@ -414,11 +415,11 @@ fn certificate(ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
     }
     if let Some(dataset) = &cx.snapshot.dataset {
         widgets::rule(ui, cx.palette);
-        unprotected(ui, cx, &dataset.schema);
+        unprotected(ui, cx, &dataset.schema, &run.state);
     }
 }
 
-fn unprotected(ui: &mut Ui, cx: &Cx<'_>, schema: &Schema) {
+fn unprotected(ui: &mut Ui, cx: &Cx<'_>, schema: &Schema, state: &RunState) {
     let t = cx.texts;
     ui.label(cx.palette.strong(t.get("certificate-unprotected")));
     let accepted: Vec<&str> = schema
@@ -433,6 +434,9 @@ fn unprotected(ui: &mut Ui, cx: &Cx<'_>, schema: &Schema) {
     }
     if schema.rows.is_none() {
         lines.push(t.get("certificate-rows").to_owned());
+    }
+    if *state == RunState::Finished(StopReason::ByPerson) {
+        lines.push(t.get("certificate-stopped").to_owned());
     }
     lines.push(t.get("certificate-looking").to_owned());
     for line in lines {

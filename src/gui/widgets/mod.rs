@@ -181,8 +181,12 @@ pub fn arrow(ui: &Ui, rect: egui::Rect, _: &egui::style::WidgetVisuals, _: bool)
 /// The line above a row, drawn cell by cell.
 pub fn row_line(ui: &Ui, palette: &Palette) {
     let rect = ui.max_rect();
-    ui.painter().hline(
-        rect.x_range().expand(8.0),
+    let reach = ui.spacing().item_spacing.x;
+    // A cell clips what it draws; the line reaches over the gap to the next one.
+    let mut painter = ui.painter().clone();
+    painter.set_clip_rect(ui.clip_rect().expand2(vec2(reach, 0.0)));
+    painter.hline(
+        rect.x_range().expand(reach),
         rect.top(),
         Stroke::new(1.0, palette.line),
     );
