@@ -1,7 +1,8 @@
 //! Editing a column by hand, with the rules of provenance kept: a suggestion becomes accepted or is replaced,
 //! and only what a person has typed is ever called declared.
 
-use super::types::{Bound, Column, Kind, Provenance, Scale};
+use super::bound::Bound;
+use super::types::{Column, Kind, Provenance, Scale};
 
 /// Which parts of a column a person has typed since it was suggested.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,13 +5,15 @@
 //! on the certificate as not protected) or replace it by public knowledge ([`Column::declare_bounds`],
 //! [`Column::declare_domain`]).
 
+mod bound;
 mod check;
 mod edit;
 mod file;
 mod types;
 mod validate;
 
+pub use bound::Bound;
 pub use types::{
-    Bound, Column, Kind, OpenColumn, OpenReason, Provenance, RowCount, SCHEMA_VERSION, Scale, Schema, Unit,
+    Column, Kind, OpenColumn, OpenReason, Provenance, RowCount, SCHEMA_VERSION, Scale, Schema, Unit,
 };
 pub use validate::{MAX_DOMAIN, Problem};

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::types::{Bound, Column, Kind, SCHEMA_VERSION, Scale, Schema};
+use super::bound::Bound;
+use super::types::{Column, Kind, SCHEMA_VERSION, Scale, Schema};
 use crate::data::DataError;
 use crate::data::value::{TemporalFormat, parse_iso};
 
