@@ -39,6 +39,18 @@ fn wait(harness: &mut Harness<'static, App>, what: &str, until: impl Fn(&Snapsho
     harness.run_steps(4);
 }
 
+/// Draws frames until something has this name.
+#[track_caller]
+fn wait_for_label(harness: &mut Harness<'static, App>, label: &str) {
+    let start = Instant::now();
+    while harness.query_all_by_label(label).next().is_none() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain for {label:?}");
+        std::thread::sleep(Duration::from_millis(30));
+        harness.step();
+    }
+    harness.run_steps(4);
+}
+
 fn go(harness: &mut Harness<'static, App>, key: Key) {
     harness.key_press_modifiers(Modifiers::COMMAND, key);
     harness.run_steps(3);
@@ -127,21 +139,16 @@ fn from_welcome_to_export(language: Language) {
         &target.display().to_string(),
     );
     press(&mut harness, texts.get("page-export"));
-    wait(&mut harness, "the files", |snapshot| {
-        snapshot.exporting.is_none() && target.is_file()
-    });
+    // Until the window itself says that the files are there, a second press is not taken.
+    wait_for_label(&mut harness, "SHA-256");
+    assert!(target.is_file());
     assert!(home.path().join("rows.csv.certificate.json").is_file());
     let lines = std::fs::read_to_string(&target).unwrap().lines().count();
     assert!(lines > 1, "{lines} lines");
 
     // A second export asks before it replaces the first.
     press(&mut harness, texts.get("page-export"));
-    let start = Instant::now();
-    while harness.query_by_label(texts.get("replace-confirm")).is_none() {
-        assert!(start.elapsed() < PATIENCE, "nothing was asked");
-        std::thread::sleep(Duration::from_millis(30));
-        harness.step();
-    }
+    wait_for_label(&mut harness, texts.get("replace-confirm"));
     let before = std::fs::metadata(&target).unwrap().modified().unwrap();
     press(&mut harness, texts.get("replace-confirm"));
     wait(&mut harness, "the replacement", |_| {

@@ -7,7 +7,7 @@ use eframe::egui::{self, Context, Key, Margin, Modifiers, RichText, Stroke, Ui, 
 
 use crate::data::ReadOptions;
 use crate::engine::command::{Command, DataSource, SchemaSource};
-use crate::engine::event::EngineEvent;
+use crate::engine::event::{Area, EngineEvent};
 use crate::engine::settings::{Settings, Theme};
 use crate::engine::snapshot::{RunState, Snapshot};
 use crate::gui::bars;
@@ -110,13 +110,19 @@ impl Workbench {
                     self.train.look_at(*run);
                     self.page = Page::Train;
                 }
-                EngineEvent::Exported(exported) => self.export.finished(exported.clone()),
-                EngineEvent::TargetExists(path) => {
-                    if let Some(request) = self.export.request() {
-                        let request = crate::engine::command::ExportRequest {
-                            path: path.clone(),
-                            ..request.clone()
-                        };
+                EngineEvent::Exported(exported) => {
+                    drop(self.export.ended());
+                    self.export.finished(exported.clone());
+                }
+                EngineEvent::ExportCancelled => drop(self.export.ended()),
+                EngineEvent::RunFailed { .. } => self.train.answered(),
+                EngineEvent::Failed(problem) => match problem.area {
+                    Area::Export => drop(self.export.ended()),
+                    _ => self.train.answered(),
+                },
+                EngineEvent::TargetExists(_) => {
+                    // Not the file that is there, which may be one of the papers: the table that was asked for.
+                    if let Some(request) = self.export.ended() {
                         self.question = Some(Question::Replace(Box::new(request)));
                         // The question says it already.
                         continue;
@@ -176,6 +182,13 @@ impl Workbench {
         let intents = std::mem::take(&mut cx.intents);
         for intent in intents {
             self.apply(&ctx, snapshot, intent);
+        }
+        for command in &self.commands {
+            match command {
+                Command::Export(request) => self.export.sent(request),
+                Command::Start(_) => self.train.sent(snapshot),
+                _ => {}
+            }
         }
         std::mem::take(&mut self.commands)
     }

@@ -136,6 +136,7 @@ cost-promise = Reserves ε = { $epsilon } at δ = { $delta } now, settled at the
 cost-odds = Of 100 people in the data, an attacker who knows all others and accepts 1 false alarm in 100 finds at most { $gaussian } behind one Gaussian noise of this promise. From ε and δ alone the worst case would be { $worst }: it covers mechanisms that fail at once, which noise like ours does not.
 cost-noise = Noise multiplier { $noise } in each of { $steps } steps; every row enters a step with a chance of { $rate }.
 cost-marginals = The marginals carry noise of ±{ $rows } rows a cell.
+start-sent = The run is being started.
 start-no-table = Open a table first.
 start-open-columns = These columns need your decision on the data page: { $names }.
 train-empty-title = No run yet

@@ -133,6 +133,7 @@ cost-promise = 现在预留 ε = { $epsilon }（δ = { $delta }），结束时�
 cost-odds = 数据中每 100 个人，一个知道其他所有人、并接受百分之一误报的攻击者，在同样承诺的单次高斯噪声之下最多找到 { $gaussian } 个。若只看 ε 和 δ，最坏情况是 { $worst } 个：那包括会突然失效的机制，而我们的噪声不会。
 cost-noise = { $steps } 步，每步噪声倍数 { $noise }；每行以 { $rate } 的概率进入一步。
 cost-marginals = 边缘分布每格的噪声约为 ±{ $rows } 行。
+start-sent = 正在启动训练。
 start-no-table = 请先打开数据表。
 start-open-columns = 以下各列需要您在数据页面决定：{ $names }。
 train-empty-title = 还没有训练

@@ -35,8 +35,11 @@ pub struct ExportPage {
     condition: Option<Condition>,
     /// The last export that was written.
     done: Option<Box<Exported>>,
-    /// The last request, for the question about replacing a file.
+    /// The request as the form has it, if it can be carried out.
     asked: Option<ExportRequest>,
+    /// What was sent to the engine and has not been heard of since. A snapshot may be older than the command, so
+    /// it alone cannot tell that an export is under way.
+    sent: Option<ExportRequest>,
 }
 
 impl ExportPage {
@@ -137,7 +140,7 @@ impl ExportPage {
         });
         let path = typed_path(&self.path);
         files(ui, cx, &path);
-        let blocked = Self::blocked(cx, &path);
+        let blocked = self.blocked(cx, &path);
         ui.add_space(STEP / 2.0);
         cx.accent_button(ui, Action::Export, blocked.as_deref());
         if let Some(reason) = &blocked {
@@ -216,9 +219,9 @@ impl ExportPage {
         });
     }
 
-    fn blocked(cx: &Cx<'_>, path: &Path) -> Option<String> {
+    fn blocked(&self, cx: &Cx<'_>, path: &Path) -> Option<String> {
         let t = cx.texts;
-        if cx.snapshot.exporting.is_some() {
+        if self.sent.is_some() || cx.snapshot.exporting.is_some() {
             return Some(t.get("export-busy").to_owned());
         }
         if path.as_os_str().is_empty() {
@@ -270,6 +273,17 @@ impl ExportPage {
     /// The path as it stands in the form.
     pub fn path(&self) -> PathBuf {
         typed_path(&self.path)
+    }
+
+    /// An export is on its way to the engine: no second one until its end is heard of.
+    pub fn sent(&mut self, request: &ExportRequest) {
+        self.sent = Some(request.clone());
+        self.asked = None;
+    }
+
+    /// The export has ended; what was asked for.
+    pub fn ended(&mut self) -> Option<ExportRequest> {
+        self.sent.take()
     }
 
     /// Shows what was written.

@@ -13,7 +13,7 @@ use eframe::egui::{self, Ui};
 
 use crate::data::Schema;
 use crate::engine::command::{Command, PrivacyTarget, RunId, RunRequest};
-use crate::engine::snapshot::{PlanPreview, RunView};
+use crate::engine::snapshot::{PlanPreview, RunView, Snapshot};
 use crate::gui::context::Cx;
 use crate::gui::jobs;
 use crate::gui::theme::STEP;
@@ -36,6 +36,8 @@ pub struct TrainPage {
     focus: Option<RunId>,
     odds: Cell<Option<([u64; 3], f64)>>,
     form: form::Form,
+    /// The latest run when a start was sent, until the new run is seen: a second press must not reserve twice.
+    starting: Option<RunId>,
 }
 
 impl Default for TrainPage {
@@ -48,6 +50,7 @@ impl Default for TrainPage {
             focus: None,
             odds: Cell::new(None),
             form: form::Form::default(),
+            starting: None,
         }
     }
 }
@@ -152,6 +155,12 @@ impl TrainPage {
     /// Why the run cannot be started, if it cannot.
     pub fn blocked(&self, cx: &Cx<'_>) -> Option<String> {
         let t = cx.texts;
+        if self
+            .starting
+            .is_some_and(|last| latest(cx.snapshot).is_none_or(|run| run <= last))
+        {
+            return Some(t.get("start-sent").to_owned());
+        }
         if let Some(problem) = &cx.snapshot.ledger.problem
             && self.request.method.is_private()
         {
@@ -243,4 +252,18 @@ impl TrainPage {
     pub fn look_at(&mut self, run: RunId) {
         self.focus = Some(run);
     }
+
+    /// A run is on its way to the engine.
+    pub fn sent(&mut self, snapshot: &Snapshot) {
+        self.starting = Some(latest(snapshot).unwrap_or(RunId(0)));
+    }
+
+    /// The engine has answered.
+    pub fn answered(&mut self) {
+        self.starting = None;
+    }
+}
+
+fn latest(snapshot: &Snapshot) -> Option<RunId> {
+    snapshot.runs.last().map(|run| run.id)
 }
