@@ -6,6 +6,7 @@ mod event;
 pub mod gaussian;
 pub mod ledger;
 pub mod meaning;
+pub mod mechanism;
 mod pld;
 mod rdp;
 pub mod renyi;
