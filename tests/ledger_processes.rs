@@ -209,12 +209,14 @@ fn a_process_killed_at_any_moment_leaves_the_ledger_whole() {
             // While it starts and opens the ledger.
             std::thread::sleep(Duration::from_micros(random.random_range(0..30_000)));
         } else {
-            // While it works.
-            let first = lines
-                .recv_timeout(Duration::from_secs(60))
-                .expect("the process starts");
-            known.take(&first);
-            std::thread::sleep(Duration::from_micros(random.random_range(0..40_000)));
+            // While it works: after some of its words, so that a busy machine gets as far as an idle one.
+            for _ in 0..=random.random_range(0..8) {
+                let word = lines
+                    .recv_timeout(Duration::from_secs(60))
+                    .expect("the process works");
+                known.take(&word);
+            }
+            std::thread::sleep(Duration::from_micros(random.random_range(0..10_000)));
         }
         child.kill().unwrap();
         child.wait().unwrap();
@@ -227,19 +229,27 @@ fn a_process_killed_at_any_moment_leaves_the_ledger_whole() {
         "{KILLS} kills: {} reservations and {settled} settlements were checked",
         known.reserved.len()
     );
-    assert!(known.ready > KILLS / 2 && known.reserved.len() > 30 && settled > 10);
+    assert!(known.ready > KILLS / 2 && known.reserved.len() > 100 && settled > 50);
 }
 
 /// The other process: spends what it can of one total, and says how often that was allowed.
 #[test]
 fn task_of_spending_the_last() {
     let Some((home, _)) = task() else { return };
-    let mut ledger = Ledger::open(&home).unwrap();
+    // On a busy machine the others may hold the ledger for longer than anybody waits.
+    let mut ledger = loop {
+        match Ledger::open(&home) {
+            Ok(ledger) => break ledger,
+            Err(LedgerError::Locked { .. }) => {}
+            Err(other) => panic!("{other}"),
+        }
+    };
     let dataset = ledger.identify([7; 32]).unwrap();
     let mut allowed = 0;
     loop {
         match ledger.reserve(&job(dataset, gaussian(20.0, 1), 0.2)) {
             Ok(_) => allowed += 1,
+            Err(LedgerError::Locked { .. }) => {}
             Err(LedgerError::OverTotal { .. }) => break,
             Err(other) => panic!("{other}"),
         }

@@ -7,7 +7,8 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::output::{CliError, print_json, print_line};
+use crate::cli::output::{CliError, print_json, print_line, warn};
+use crate::cli::version::{Answer, VersionArgs, question};
 use crate::data::{ReadOptions, read_table};
 use crate::engine::home_folder;
 use crate::export::read_certificate;
@@ -84,12 +85,8 @@ struct SetTotalArgs {
     /// Why; kept in the ledger.
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// The file is a changed version of this data set (number or name) and continues its budget.
-    #[arg(long, value_name = "D", conflicts_with = "new")]
-    version_of: Option<String>,
-    /// The file is a data set of its own, although one of its name is known.
-    #[arg(long)]
-    new: bool,
+    #[command(flatten)]
+    version: VersionArgs,
     /// Prints one JSON object and nothing else.
     #[arg(long)]
     json: bool,
@@ -175,8 +172,20 @@ fn find_if_any(ledger: &mut Ledger, wanted: Option<&String>) -> Result<Option<Da
     wanted.map(|wanted| find(ledger, wanted)).transpose()
 }
 
+/// Opens the ledger to look at it, which works on a home that cannot be written as well.
+fn open_to_read(home: &Path) -> Result<Ledger, CliError> {
+    let ledger = Ledger::open_to_read(home)?;
+    if ledger.is_read_only() {
+        warn(&format!(
+            "{} cannot be written: what follows is what the ledger there says, and nothing can be spent",
+            home.display()
+        ));
+    }
+    Ok(ledger)
+}
+
 fn list(home: &Path, args: &ReadArgs) -> Result<(), CliError> {
-    let mut ledger = Ledger::open(home)?;
+    let mut ledger = open_to_read(home)?;
     let dataset = find_if_any(&mut ledger, args.dataset.as_ref())?;
     let mut entries = ledger.entries(dataset.as_ref().map(|dataset| &dataset.id))?;
     if args.json {
@@ -241,7 +250,7 @@ struct Shown {
 }
 
 fn show(home: &Path, args: &ReadArgs) -> Result<(), CliError> {
-    let mut ledger = Ledger::open(home)?;
+    let mut ledger = open_to_read(home)?;
     let chosen = find_if_any(&mut ledger, args.dataset.as_ref())?;
     let datasets = match &chosen {
         Some(chosen) => vec![chosen.clone()],
@@ -313,7 +322,7 @@ fn heading(shown: &Shown) -> String {
 fn verify(home: &Path, args: &VerifyLedgerArgs) -> Result<(), CliError> {
     let mut verification = Ledger::inspect(home)?;
     if verification.verified {
-        let ledger = Ledger::open(home)?;
+        let ledger = Ledger::open_to_read(home)?;
         for path in &args.certificate {
             check_certificate(&ledger, path, &mut verification)?;
         }
@@ -380,20 +389,14 @@ fn set_total(home: &Path, args: &SetTotalArgs) -> Result<(), CliError> {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    if let Some(of) = &args.version_of {
-        let of = find(&mut ledger, of)?;
-        ledger.continue_budget(&dataset, &of.id, &name)?;
-    } else if !args.new
-        && let Some(known) = ledger.may_be_version_of(&dataset, &name)?.first()
-    {
-        return Err(CliError::Failure {
-            message: format!(
-                "the ledger knows a data set {} named \"{name}\" with other content: is this file a new version of it? \
-                 Say --version-of {} to continue its budget, or --new for a data set of its own",
-                known.number, known.number
-            ),
-            causes: Vec::new(),
-        });
+    match args.version.answer(&ledger.datasets()?)? {
+        Answer::Of(number) => ledger.continue_budget_of(&dataset, number, &name)?,
+        Answer::None => {}
+        Answer::Open => {
+            if let Some(known) = ledger.may_be_version_of(&dataset, &name)?.first() {
+                return Err(question(known));
+            }
+        }
     }
     let id = ledger.set_total(&dataset, &name, (args.epsilon, args.delta), &args.reason)?;
     let budget = ledger.budget(&dataset)?;

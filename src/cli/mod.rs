@@ -13,6 +13,7 @@ mod profile;
 mod sample;
 mod synthesize;
 mod verify;
+mod version;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

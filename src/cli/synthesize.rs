@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::cli::drive::Driver;
 use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
+use crate::cli::version::VersionArgs;
 use crate::engine::{
     Area, Command, Condition, EngineEvent, ExportRequest, Exported, Method, PrivacyTarget, RunId, RunRequest,
     RunState, RunView, SchemaSource,
@@ -65,6 +66,8 @@ pub struct SynthesizeArgs {
     /// A fixed seed, for teaching and tests: marks every output "not private".
     #[arg(long)]
     seed: Option<u64>,
+    #[command(flatten)]
+    version: VersionArgs,
     /// Replaces existing files.
     #[arg(long)]
     force: bool,
@@ -107,6 +110,9 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
         .clone()
         .map_or(SchemaSource::Beside, SchemaSource::File);
     driver.open(args.input.clone(), schema)?;
+    if request.method.is_private() {
+        args.version.settle(&driver)?;
+    }
     let outcome = train(&driver, request)?;
     let exported = export(&driver, args, outcome.run)?;
     report(args, &driver, &outcome, &exported)
@@ -156,6 +162,8 @@ fn request(args: &SynthesizeArgs) -> Result<RunRequest, CliError> {
         request.target = None;
     }
     request.seed = args.seed.or(request.seed);
+    // The progress shows steps and ε, and nothing that was read off private rows.
+    request.watched = false;
     request.device = args.device.unwrap_or(request.device);
     request.overrides.extend(args.settings.iter().cloned());
     if let Some(steps) = args.steps {

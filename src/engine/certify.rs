@@ -30,11 +30,6 @@ pub(super) fn certificate(
     let schema = &finished.dataset.schema;
     let private = finished.request.method.is_private() && finished.plan.delta.is_some();
     let stop = finished.trained.stopped;
-    // Whoever stops a run has looked at it; a window shows private figures while it trains.
-    let choices = Choices {
-        looked: true,
-        ..Choices::default()
-    };
     let facts = CertificateFacts {
         data_set: DataSet {
             name: finished.dataset.name.clone(),
@@ -70,7 +65,11 @@ pub(super) fn certificate(
             StopReason::ByPerson => Stop::ByPerson,
         }),
         spending: spending(finished, ledger)?,
-        choices,
+        // Whoever stops a run by hand may have looked at it; nobody can tell.
+        choices: Choices {
+            looked: finished.choices.looked || stop == StopReason::ByPerson,
+            ..finished.choices
+        },
         checks: Vec::new(),
         software: Vec::new(),
     };
@@ -159,6 +158,7 @@ impl RunRequest {
             overrides: Vec::new(),
             device,
             seed: recipe.seed,
+            watched: true,
         })
     }
 }

@@ -152,6 +152,9 @@ pub struct RunRequest {
     pub device: DeviceKind,
     /// A fixed seed, for teaching and tests: marks every output "not private".
     pub seed: Option<u64>,
+    /// Whether somebody may see private figures of the run (losses, distances, histograms) while it trains. The
+    /// certificate says so then. The safe answer is yes, and only a caller that shows none may say no.
+    pub watched: bool,
 }
 
 impl Default for RunRequest {
@@ -163,6 +166,7 @@ impl Default for RunRequest {
             overrides: Vec::new(),
             device: DeviceKind::Flex,
             seed: None,
+            watched: true,
         }
     }
 }
@@ -211,6 +215,9 @@ pub enum Command {
     Export(Box<ExportRequest>),
     /// Gives up the export in progress; nothing is left behind.
     CancelExport,
+    /// Answers of which known data set the open table is a new version, by its number in the ledger: it
+    /// continues its budget from then on. `None` makes it a data set of its own.
+    AnswerNewVersion(Option<u64>),
     /// Sets the open data set's total budget.
     SetTotal {
         /// The total ε.

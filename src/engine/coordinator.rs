@@ -215,6 +215,7 @@ impl Coordinator {
             Command::Forget(run) => self.runs.forget(run),
             Command::Export(request) => self.start_export(*request),
             Command::CancelExport => self.export.cancel(),
+            Command::AnswerNewVersion(of) => self.answer_new_version(of),
             Command::SetTotal {
                 epsilon,
                 delta,

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::privacy::ledger::{
-    Budget, DatasetId, Entry, EntryId, Ledger, LedgerError, Reservation, Settlement,
+    Budget, DatasetId, DatasetSummary, Entry, EntryId, Ledger, LedgerError, Reservation, Settlement,
 };
 
 /// How many requests may wait; askers beyond that wait to ask.
@@ -32,6 +32,17 @@ enum Request {
         total: Box<Total>,
         reply: Reply<EntryId>,
     },
+    MayBeVersionOf {
+        dataset: DatasetId,
+        name: String,
+        reply: Reply<Vec<DatasetSummary>>,
+    },
+    ContinueBudget {
+        new: DatasetId,
+        of: u64,
+        name: String,
+        reply: Reply<()>,
+    },
     Entries {
         reply: Reply<Vec<Entry>>,
     },
@@ -42,6 +53,16 @@ enum Request {
     Head {
         reply: Reply<(u64, String)>,
     },
+}
+
+impl Request {
+    /// Whether the ledger has to be written to answer.
+    const fn writes(&self) -> bool {
+        matches!(
+            self,
+            Self::Reserve { .. } | Self::Settle { .. } | Self::SetTotal { .. } | Self::ContinueBudget { .. }
+        )
+    }
 }
 
 /// A total budget to set for a data set.
@@ -131,6 +152,26 @@ impl LedgerHandle {
         })
     }
 
+    /// Known data sets of this name with other content, if this content is not known itself.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used.
+    pub fn may_be_version_of(
+        &self,
+        dataset: DatasetId,
+        name: String,
+    ) -> Result<Vec<DatasetSummary>, LedgerError> {
+        self.ask(|reply| Request::MayBeVersionOf { dataset, name, reply })
+    }
+
+    /// Says that content is a new version of the data set with this number, and continues its budget.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used, knows no such data set, or knows the content as another one.
+    pub fn continue_budget(&self, new: DatasetId, of: u64, name: String) -> Result<(), LedgerError> {
+        self.ask(|reply| Request::ContinueBudget { new, of, name, reply })
+    }
+
     /// How many entries there are, and the hash of the last.
     ///
     /// # Errors
@@ -158,11 +199,15 @@ impl LedgerHandle {
 
 /// Opens the ledger and answers until nobody can ask any more.
 fn serve(home: &Path, inbox: &Receiver<Request>) {
-    let mut opened = Ledger::open(home);
+    let mut opened = Ledger::open_to_read(home);
     for request in inbox {
         // A ledger that was locked or on a full disk a moment ago may be usable now.
-        if opened.is_err() {
-            opened = Ledger::open(home);
+        let may_have_changed = match &opened {
+            Ok(ledger) => ledger.is_read_only() && request.writes(),
+            Err(_) => true,
+        };
+        if may_have_changed {
+            opened = Ledger::open_to_read(home);
         }
         match &mut opened {
             Ok(ledger) => answer(ledger, request),
@@ -187,6 +232,12 @@ fn answer(ledger: &mut Ledger, request: Request) {
             (total.epsilon, total.delta),
             &total.reason,
         ))),
+        Request::MayBeVersionOf { dataset, name, reply } => {
+            drop(reply.send(ledger.may_be_version_of(&dataset, &name)))
+        }
+        Request::ContinueBudget { new, of, name, reply } => {
+            drop(reply.send(ledger.continue_budget_of(&new, of, &name)))
+        }
         Request::Entries { reply } => drop(reply.send(ledger.entries(None))),
         Request::Budget { dataset, reply } => drop(reply.send(ledger.budget(&dataset))),
         Request::Head { reply } => drop(reply.send(ledger.head())),
@@ -201,7 +252,10 @@ fn refuse(opened: &mut Result<Ledger, LedgerError>, request: Request) {
     match request {
         Request::Identify { reply, .. } => drop(reply.send(Err(error))),
         Request::Reserve { reply, .. } | Request::SetTotal { reply, .. } => drop(reply.send(Err(error))),
-        Request::Settle { reply, .. } => drop(reply.send(Err(error))),
+        Request::Settle { reply, .. } | Request::ContinueBudget { reply, .. } => {
+            drop(reply.send(Err(error)));
+        }
+        Request::MayBeVersionOf { reply, .. } => drop(reply.send(Err(error))),
         Request::Entries { reply } => drop(reply.send(Err(error))),
         Request::Budget { reply, .. } => drop(reply.send(Err(error))),
         Request::Head { reply } => drop(reply.send(Err(error))),

@@ -12,6 +12,7 @@ mod loader;
 mod run_job;
 mod sample;
 mod series;
+mod watcher;
 
 pub mod command;
 pub mod event;

@@ -7,7 +7,7 @@ use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
 use crate::engine::command::{Method, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
 use crate::num::StewardOnly;
-use crate::privacy::ledger::{Budget, Entry};
+use crate::privacy::ledger::{Budget, DatasetSummary, Entry};
 use crate::train::{ColumnHistogram, DeviceKind, PlanSummary, StopReason};
 
 /// Everything that a frame draws from.
@@ -94,6 +94,10 @@ pub struct Dataset {
     pub warnings: Arc<Vec<ProfileWarning>>,
     /// What this data set has spent; `None` when the ledger cannot be used.
     pub budget: Option<Budget>,
+    /// Data sets of this name with other content that the ledger knows, newest first, if it does not know this
+    /// content. Until a person has said of which the table is a new version, or of none
+    /// ([`Command::AnswerNewVersion`](crate::engine::Command::AnswerNewVersion)), nothing is spent on it.
+    pub may_be_version_of: Vec<DatasetSummary>,
 }
 
 /// What a run would be and cost.

@@ -1,7 +1,8 @@
 //! Stop, pause and resume, from any thread.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Shared between the thread that trains and those that may hold or end it.
 #[derive(Debug, Default)]
@@ -9,6 +10,8 @@ pub struct Control {
     stop: AtomicBool,
     paused: Mutex<bool>,
     changed: Condvar,
+    /// For how long the run was held in all, in nanoseconds.
+    held: AtomicU64,
 }
 
 impl Control {
@@ -50,11 +53,21 @@ impl Control {
         self.changed.notify_all();
     }
 
+    /// For how long the run was held in all, as far as pauses have ended.
+    pub fn held(&self) -> Duration {
+        Duration::from_nanos(self.held.load(Ordering::Acquire))
+    }
+
     /// Parks the calling thread while the run is held, and returns whether the run may take another step.
     pub fn may_go_on(&self) -> bool {
         let mut paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
-        while *paused && !self.is_stopped() {
-            paused = self.changed.wait(paused).unwrap_or_else(PoisonError::into_inner);
+        if *paused && !self.is_stopped() {
+            let since = Instant::now();
+            while *paused && !self.is_stopped() {
+                paused = self.changed.wait(paused).unwrap_or_else(PoisonError::into_inner);
+            }
+            let held = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.held.fetch_add(held, Ordering::AcqRel);
         }
         !self.is_stopped()
     }
@@ -63,7 +76,6 @@ impl Control {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::time::Duration;
 
     use super::*;
 
@@ -82,6 +94,11 @@ mod tests {
             end(&control);
             let goes_on = receiver.recv_timeout(Duration::from_secs(10)).unwrap();
             assert_eq!(goes_on, !control.is_stopped());
+            assert!(
+                control.held() >= Duration::from_millis(50),
+                "{:?}",
+                control.held()
+            );
             worker.join().unwrap().unwrap();
         }
     }

@@ -9,7 +9,7 @@ use super::describe::SettingError;
 use super::layout::RowLayout;
 use super::schedule::{Schedule, Stretch};
 use super::settings::TrainSettings;
-use crate::data::{DataError, EncoderSettings, NumericCode, OpenColumn, RowEncoder, Schema};
+use crate::data::{DataError, EncoderSettings, NumericCode, OpenColumn, Provenance, RowEncoder, Schema};
 use crate::num::{Delta, Epsilon, NoiseMultiplier, SamplingRate, UnitError};
 use crate::privacy::{CalibrationError, EventList, Neighboring};
 
@@ -255,12 +255,13 @@ impl Plan {
             return Err(PlanError::NothingToLearn);
         }
         let layout = RowLayout::new(schema, &RowEncoder::new(schema, &encoder)?)?;
-        let expected_batch = usize::try_from(settings.batch_size).map_or(rows, |batch| batch.min(rows));
-        let sampling_rate = SamplingRate::new(expected_batch as f64 / rows as f64)?;
+        let known = known_rows(schema, rows);
+        let expected_batch = usize::try_from(settings.batch_size).map_or(known, |batch| batch.min(known));
+        let sampling_rate = SamplingRate::new(expected_batch as f64 / known as f64)?;
         let protection = promise
             .map(|promise| budget::protect(&promise.into_budget(), settings, &layout, sampling_rate))
             .transpose()?;
-        let warnings = warnings(settings, schema, rows, expected_batch, promise);
+        let warnings = warnings(settings, schema, known, expected_batch, promise);
         Ok(Self {
             settings: settings.clone(),
             encoder,
@@ -410,6 +411,16 @@ impl Plan {
     }
 }
 
+/// The number of rows by which sampling rates and settings are chosen: the declared or bought one, which a bought
+/// one may miss by its noise, so that nothing chosen by it tells the true one. Without either the true one, which
+/// is then not protected.
+pub fn known_rows(schema: &Schema, rows: usize) -> usize {
+    let public = schema
+        .rows
+        .filter(|known| matches!(known.provenance, Provenance::Declared | Provenance::Bought));
+    public.map_or(rows, |known| usize::try_from(known.value).unwrap_or(rows).max(1))
+}
+
 /// A promise whose numbers have been checked.
 #[derive(Clone, Copy)]
 struct Promise {
@@ -480,7 +491,10 @@ fn warnings(
     if epsilon >= WEAK_EPSILON {
         warnings.push(PlanWarning::LargeEpsilon { epsilon });
     }
-    if promise.neighboring == Neighboring::AddRemoveOne && schema.rows.is_none() {
+    let is_known = schema
+        .rows
+        .is_some_and(|known| matches!(known.provenance, Provenance::Declared | Provenance::Bought));
+    if promise.neighboring == Neighboring::AddRemoveOne && !is_known {
         warnings.push(PlanWarning::RowCountRevealed);
     }
     if (rows as f64) * epsilon < FEW_ROWS {

@@ -19,6 +19,8 @@ pub(super) struct DatasetState {
     /// The keyed identity of the open table's content, or why there is none.
     identity: Option<Result<DatasetId, Problem>>,
     load: Option<Load>,
+    /// Whether a person has said that the open table is no new version of a known data set.
+    is_separate: bool,
     /// Counts up with each load, so that answers about an earlier table are dropped.
     generation: u64,
     /// Counts up with each change of the schema, so that only the newest check counts.
@@ -76,13 +78,50 @@ impl DatasetState {
         }
     }
 
+    /// Reads anew what the ledger says of the open table.
     pub fn refresh_budget(&mut self, ledger: &LedgerHandle) {
         let Some(dataset) = &mut self.current else { return };
-        let budget = match &self.identity {
-            Some(Ok(identity)) => ledger.budget(*identity).ok(),
-            _ => None,
+        let dataset = Arc::make_mut(dataset);
+        let Some(Ok(identity)) = self.identity else {
+            dataset.budget = None;
+            dataset.may_be_version_of = Vec::new();
+            return;
         };
-        Arc::make_mut(dataset).budget = budget;
+        dataset.budget = ledger.budget(identity).ok();
+        let mut versions = if self.is_separate {
+            Vec::new()
+        } else {
+            // A ledger that cannot be read spends nothing, so there is nothing to ask either.
+            ledger
+                .may_be_version_of(identity, dataset.name.clone())
+                .unwrap_or_default()
+        };
+        if dataset.schema.public {
+            // Teaching data has no cap to carry over, unless one was set on purpose.
+            versions.retain(|known| known.has_total);
+        }
+        dataset.may_be_version_of = versions;
+    }
+
+    /// Whether budget may be spent on the open table: not before it is known whose budget that is.
+    ///
+    /// # Errors
+    /// When a known data set may continue in this table and nobody has said whether it does.
+    pub fn whose_budget(&self) -> Result<(), Problem> {
+        let Some(dataset) = &self.current else {
+            return Ok(());
+        };
+        match dataset.may_be_version_of.as_slice() {
+            [] => Ok(()),
+            [newest, ..] => Err(Problem::plain(
+                Area::Ledger,
+                format!(
+                    "the ledger knows a data set {} named `{}` with other content: say first whether this table is a \
+                     new version of it, which continues its budget, or a data set of its own (nothing was spent)",
+                    newest.number, newest.name
+                ),
+            )),
+        }
     }
 
     fn set_schema(&mut self, schema: Schema) {
@@ -171,7 +210,9 @@ impl Coordinator {
             summaries: Arc::new(loaded.summaries),
             warnings: Arc::new(loaded.warnings),
             budget: None,
+            may_be_version_of: Vec::new(),
         }));
+        self.dataset.is_separate = false;
         self.dataset.schema_revision += 1;
         self.plan = super::PlanState {
             under_way: self.plan.under_way,
@@ -180,6 +221,32 @@ impl Coordinator {
         self.refresh_ledger();
         self.tell(EngineEvent::Opened { name, rows });
         if let Some(problem) = ledger_problem {
+            self.fail(problem);
+        }
+    }
+
+    /// Takes a person's answer to "new version of …?".
+    pub(super) fn answer_new_version(&mut self, of: Option<u64>) {
+        let Some(dataset) = self.dataset.current() else {
+            return self.fail(Problem::plain(
+                Area::Ledger,
+                "open a table before saying what it is a new version of",
+            ));
+        };
+        let name = dataset.name.clone();
+        let outcome = match (of, self.dataset.identity()) {
+            (None, _) => {
+                self.dataset.is_separate = true;
+                Ok(())
+            }
+            (Some(_), None) => Err(self.dataset.no_identity()),
+            (Some(of), Some(identity)) => self
+                .ledger
+                .continue_budget(identity, of, name)
+                .map_err(|error| Problem::new(Area::Ledger, &error)),
+        };
+        self.refresh_ledger();
+        if let Err(problem) = outcome {
             self.fail(problem);
         }
     }
@@ -208,8 +275,15 @@ impl Coordinator {
             return;
         }
         let mut schema = (*dataset.schema).clone();
+        let was_public = schema.public;
         match apply(&mut schema, edit) {
-            Ok(()) => self.replace_schema(schema),
+            Ok(()) => {
+                let is_public = schema.public;
+                self.replace_schema(schema);
+                if is_public != was_public {
+                    self.refresh_ledger();
+                }
+            }
             Err(problem) => self.fail(problem),
         }
     }

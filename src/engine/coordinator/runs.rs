@@ -1,20 +1,24 @@
 //! The runs of this session: queued beyond the cores, each on a thread of its own.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Problem};
-use crate::engine::run_job::{FinishedRun, RunEnd, RunJob, RunSlot};
+use crate::engine::run_job::{FinishedRun, RunEnd, RunJob};
 use crate::engine::snapshot::{RunState, RunView, SampleRows, Series};
+use crate::engine::watcher::RunSlot;
 use crate::num::StewardOnly;
-use crate::privacy::ledger::EntryId;
+use crate::privacy::ledger::{DatasetId, EntryId};
 use crate::train::{Control, PlanSummary};
 
 #[derive(Default)]
 pub(super) struct Runs {
     runs: Vec<Run>,
     started: u64,
+    /// Data sets of which private figures of a run may have been seen in this session.
+    watched: HashSet<DatasetId>,
 }
 
 struct Run {
@@ -46,6 +50,17 @@ impl Runs {
             }
         }
         news
+    }
+
+    /// Keeps in mind that a run on this data set may be watched, and says whether one was before: the settings of
+    /// this one may have been chosen by what it showed.
+    fn watch(&mut self, dataset: Option<DatasetId>, is_watched: bool) -> bool {
+        let Some(dataset) = dataset else { return false };
+        let before = self.watched.contains(&dataset);
+        if is_watched {
+            self.watched.insert(dataset);
+        }
+        before
     }
 
     fn find(&mut self, id: RunId) -> Option<&mut Run> {
@@ -138,6 +153,11 @@ impl Coordinator {
         if let Some(problem) = &dataset.misfit {
             return self.fail(problem.clone());
         }
+        if request.method.is_private()
+            && let Err(problem) = self.dataset.whose_budget()
+        {
+            return self.fail(problem);
+        }
         self.runs.started += 1;
         let id = RunId(self.runs.started);
         let control = Arc::new(Control::default());
@@ -166,11 +186,14 @@ impl Coordinator {
             histograms: StewardOnly::new(Arc::default()),
             sample: Arc::new(SampleRows::default()),
         });
+        let identity = self.dataset.identity();
+        let tuned = self.runs.watch(identity, request.watched);
         let job = Box::new(RunJob {
             id,
             dataset,
-            identity: self.dataset.identity(),
+            identity,
             request,
+            tuned,
             ledger: self.ledger.clone(),
             control: Arc::clone(&control),
             slot: Arc::clone(&slot),

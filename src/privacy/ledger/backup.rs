@@ -13,7 +13,7 @@ use super::{LedgerError, Verification};
 
 /// Writes the copy and reads it back; returns how many entries it holds.
 pub(super) fn write(ledger: &Ledger, folder: &Path) -> Result<u64, LedgerError> {
-    let (paths, connection, lock) = ledger.files();
+    let (paths, connection, lock) = ledger.files()?;
     let parent = folder
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())

@@ -1,25 +1,25 @@
 //! The ledger itself: opening, reserving, settling, totals.
 
+mod look;
+
 use std::fmt;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, TransactionBehavior};
+use tempfile::TempDir;
 
-use super::LedgerError;
 use super::cap::{Curve, leaves_room};
 use super::charge::{self, check_promise};
-use super::entry::{
-    Budget, Charge, DatasetId, DatasetSummary, Entry, EntryId, Outcome, Reservation, Settlement,
-};
-use super::files::{Lock, Paths, make_home};
-use super::head::{Found, Head};
+use super::entry::{Charge, DatasetId, EntryId, Outcome, Reservation, Settlement};
+use super::files::{Lock, Paths, WAIT, WAIT_TO_SETTLE, make_home};
+use super::head::{Found, HeadFile};
 use super::key::{Key, to_hex};
-use super::opening::{broken, catch_up, open_files, set_aside, verify_open};
-use super::read;
-use super::record::{Draft, Record, RecordKind, SettlementBody, TotalBody, VersionBody, write};
+use super::opening::{broken, catch_up, move_up, open_files, set_aside};
+use super::record::{Draft, RecordKind, SettlementBody, TotalBody, VersionBody, write};
 use super::state::State;
-use super::verify::{Verification, Walk};
+use super::verify::Walk;
+use super::{LedgerError, read, reading};
 
 /// The record of all that was spent on all data sets of this installation. See the module's text for what it
 /// holds to.
@@ -29,9 +29,22 @@ pub struct Ledger {
     paths: Paths,
     connection: Connection,
     key: Key,
-    lock: Lock,
+    access: Access,
     state: State,
     clock: fn() -> i64,
+}
+
+/// What may be done with the ledger.
+enum Access {
+    /// Everything, in turns.
+    Write(Lock),
+    /// Looking at a copy: the home cannot be written.
+    Read {
+        /// The head as it was when the copy was made.
+        found: Found,
+        /// Holds the copy.
+        _folder: TempDir,
+    },
 }
 
 impl fmt::Debug for Ledger {
@@ -64,9 +77,9 @@ impl Ledger {
         let held = lock.hold(&paths.database)?;
         paths.sweep();
         let (connection, key) = open_files(&paths)?;
-        let found = Head::read(&paths.head, &key)?;
+        let mut head = HeadFile::read(&paths.head, &key)?;
         let failed = |error| LedgerError::from_database(&paths.database, error);
-        let walk = match Walk::all(&connection, &key, &found) {
+        let walk = match Walk::all(&connection, &key, &head.found) {
             Ok(walk) => walk,
             Err(error) if super::error::is_damage(&error) => {
                 drop(connection);
@@ -75,28 +88,60 @@ impl Ledger {
             Err(error) => return Err(failed(error)),
         };
         if !walk.findings.is_empty() {
-            return Err(broken(&paths, walk, &found));
+            return Err(broken(&paths, walk, &head.found));
         }
         let state = walk.state;
-        let end = Head {
-            count: state.count,
-            hash: state.hash,
-        };
-        if found != Found::Head(end) {
-            // The first start, or the crash of a writer between database and head.
-            end.prepare(&paths, &key)?
-                .publish()
-                .map_err(|error| LedgerError::from_file(&paths.head, error))?;
-        }
+        // At the first start, and after the crash of a writer between database and head.
+        move_up(&mut head, &state, &paths, &key)?;
         drop(held);
         Ok(Self {
             paths,
             connection,
             key,
-            lock,
+            access: Access::Write(lock),
             state,
             clock: system_clock,
         })
+    }
+
+    /// Opens the ledger in `home` as [`Ledger::open`] does, or, where the home cannot be written (a read-only or
+    /// full disk, somebody else's folder), a copy of it to look at. Whatever would write is refused on a copy.
+    ///
+    /// # Errors
+    /// As [`Ledger::open`], except for homes that cannot be written.
+    pub fn open_to_read(home: &Path) -> Result<Self, LedgerError> {
+        match Self::open(home) {
+            Err(error) if error.is_about_writing() => {}
+            opened => return opened,
+        }
+        let paths = Paths::new(home);
+        let reading::Copy {
+            connection,
+            key,
+            found,
+            folder,
+        } = reading::copy(&paths)?;
+        let walk = Walk::all(&connection, &key, &found)
+            .map_err(|error| LedgerError::from_database(&paths.database, error))?;
+        if !walk.findings.is_empty() {
+            return Err(broken(&paths, walk, &found));
+        }
+        Ok(Self {
+            paths,
+            connection,
+            key,
+            access: Access::Read {
+                found,
+                _folder: folder,
+            },
+            state: walk.state,
+            clock: system_clock,
+        })
+    }
+
+    /// Whether this is a copy to look at, since the home cannot be written.
+    pub const fn is_read_only(&self) -> bool {
+        matches!(self.access, Access::Read { .. })
     }
 
     /// Takes the time from elsewhere: for tests of clocks that run backwards.
@@ -121,7 +166,7 @@ impl Ledger {
     /// ledger cannot be written. Nothing is charged then (but see [`LedgerError::HeadNotWritten`]).
     pub fn reserve(&mut self, reservation: &Reservation) -> Result<EntryId, LedgerError> {
         check_promise(reservation.epsilon, reservation.delta)?;
-        self.append(|state, _| {
+        self.append(WAIT, |state, _| {
             let cost = match state.account(&reservation.dataset) {
                 Some(index) => charge::against_total(state, index, reservation)?,
                 None => None,
@@ -158,7 +203,7 @@ impl Ledger {
             epsilon: settlement.epsilon,
             delta: settlement.delta,
         };
-        self.append(|state, connection| {
+        self.append(WAIT_TO_SETTLE, |state, connection| {
             let Some(job) = state.open.get(&entry.0) else {
                 return Err(if read::is_reservation(connection, entry)? {
                     LedgerError::AlreadySettled(entry)
@@ -215,7 +260,7 @@ impl Ledger {
         if !leaves_room(epsilon, delta) {
             return Err(LedgerError::TotalTooSmall { epsilon, delta });
         }
-        self.append(|state, connection| {
+        self.append(WAIT, |state, connection| {
             let account = state.account(dataset);
             let in_force = account.and_then(|index| state.accounts[index].total.as_ref());
             if let Some(total) = in_force
@@ -261,7 +306,7 @@ impl Ledger {
         of: &DatasetId,
         name: &str,
     ) -> Result<EntryId, LedgerError> {
-        self.append(|state, _| {
+        self.append(WAIT, |state, _| {
             if let Some(index) = state.account(new) {
                 return Err(LedgerError::AlreadyKnown {
                     dataset_name: state.accounts[index].name.clone(),
@@ -284,121 +329,26 @@ impl Ledger {
         })
     }
 
-    /// All entries, oldest first, or those of one data set with all its versions.
+    /// As [`Ledger::continue_budget`], of the data set with this number. Does nothing when `new` is a version of
+    /// it already.
     ///
     /// # Errors
-    /// When the ledger cannot be read, or is not whole any more.
-    pub fn entries(&mut self, dataset: Option<&DatasetId>) -> Result<Vec<Entry>, LedgerError> {
-        self.refresh()?;
-        let account = match dataset {
-            Some(dataset) => match self.state.account(dataset) {
-                Some(index) => Some(index),
-                None => return Ok(Vec::new()),
-            },
-            None => None,
-        };
-        read::entries(&self.connection, &self.paths.database, account)
-    }
-
-    /// Where a data set's budget stands; an empty one for a data set without entries.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read, or is not whole any more.
-    pub fn budget(&mut self, dataset: &DatasetId) -> Result<Budget, LedgerError> {
-        self.refresh()?;
-        Ok(self.state.budget(dataset))
-    }
-
-    /// All data sets that the ledger knows.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read, or is not whole any more.
-    pub fn datasets(&mut self) -> Result<Vec<DatasetSummary>, LedgerError> {
-        self.refresh()?;
-        Ok(self.state.datasets())
-    }
-
-    /// Known data sets of this name with other content, newest first, if this content is not known itself:
-    /// those of which the person must be asked whether this is a new version.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read, or is not whole any more.
-    pub fn may_be_version_of(
+    /// As [`Ledger::continue_budget`].
+    pub fn continue_budget_of(
         &mut self,
-        dataset: &DatasetId,
+        new: &DatasetId,
+        number: u64,
         name: &str,
-    ) -> Result<Vec<DatasetSummary>, LedgerError> {
-        let mut known = self.datasets()?;
-        if self.state.account(dataset).is_some() {
-            return Ok(Vec::new());
+    ) -> Result<(), LedgerError> {
+        let known = self.datasets()?;
+        let of = known
+            .iter()
+            .find(|dataset| dataset.number == number)
+            .ok_or_else(|| LedgerError::UnknownDataset(format!("with the number {number}")))?;
+        if self.budget(new)?.dataset == Some(number) {
+            return Ok(());
         }
-        known.retain(|summary| summary.name == name);
-        known.sort_by_key(|summary| std::cmp::Reverse(summary.last_ms));
-        Ok(known)
-    }
-
-    /// All charged events of a data set as one list, as if they had been planned together: for showing their ε
-    /// beside the cap, as information. `None` if they are of more than one relation.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read, or is not whole any more.
-    pub fn all_events(
-        &mut self,
-        dataset: &DatasetId,
-    ) -> Result<Option<crate::privacy::EventList>, LedgerError> {
-        let entries = self.entries(Some(dataset))?;
-        Ok(read::together(
-            entries.into_iter().filter_map(|entry| entry.events),
-        ))
-    }
-
-    /// Count and hash of the chain's end, for a certificate.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read, or is not whole any more.
-    pub fn head(&mut self) -> Result<(u64, String), LedgerError> {
-        self.refresh()?;
-        Ok((self.state.count, to_hex(&self.state.hash)))
-    }
-
-    /// Reads the whole ledger afresh and says what does not fit.
-    ///
-    /// # Errors
-    /// Only when files cannot be read; all else is a finding.
-    pub fn verify(&self) -> Result<Verification, LedgerError> {
-        verify_open(&self.connection, &self.key, &self.paths)
-    }
-
-    /// Reads a ledger afresh without opening it for spending: tells what is wrong with one that
-    /// [`Ledger::open`] refuses.
-    ///
-    /// # Errors
-    /// As [`Ledger::open`], except that a chain that is not whole is a finding.
-    pub fn inspect(home: &Path) -> Result<Verification, LedgerError> {
-        match Self::open(home) {
-            Ok(ledger) => ledger.verify(),
-            Err(LedgerError::Broken { .. }) => {
-                let paths = Paths::new(home);
-                let lock = Lock::open(&paths.lock)?;
-                let _held = lock.hold(&paths.database)?;
-                let (connection, key) = open_files(&paths)?;
-                verify_open(&connection, &key, &paths)
-            }
-            Err(other) => Err(other),
-        }
-    }
-
-    /// Whether the ledger once ended as a certificate says.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn knows_end(&self, count: u64, head: &str) -> Result<bool, LedgerError> {
-        let failed = |error| LedgerError::from_database(&self.paths.database, error);
-        if count == 0 {
-            return Ok(head == to_hex(&self.key.genesis()));
-        }
-        let hash = read::hash_of(&self.connection, count).map_err(failed)?;
-        Ok(hash.is_some_and(|hash| to_hex(&hash) == head))
+        self.continue_budget(new, &of.id, name).map(drop)
     }
 
     /// Writes a whole copy (database, head and key) into a new folder, which can be used as a home of its own:
@@ -411,49 +361,63 @@ impl Ledger {
     }
 
     /// The files, for the backup.
-    pub(super) fn files(&self) -> (&Paths, &Connection, &Lock) {
-        (&self.paths, &self.connection, &self.lock)
+    ///
+    /// # Errors
+    /// When the home cannot be written, so that nothing keeps others from writing while it is copied.
+    pub(super) fn files(&self) -> Result<(&Paths, &Connection, &Lock), LedgerError> {
+        match &self.access {
+            Access::Write(lock) => Ok((&self.paths, &self.connection, lock)),
+            Access::Read { .. } => Err(self.cannot_write()),
+        }
+    }
+
+    fn cannot_write(&self) -> LedgerError {
+        LedgerError::ReadOnly {
+            path: self.paths.database.clone(),
+        }
     }
 
     /// Adds one entry: alone among all processes, chained, synced, and the head after it.
     fn append(
         &mut self,
+        patience: Duration,
         decide: impl FnOnce(&State, &Connection) -> Result<Draft, LedgerError>,
     ) -> Result<EntryId, LedgerError> {
         let Self {
             paths,
             connection,
             key,
-            lock,
+            access: Access::Write(lock),
             state,
             clock,
-        } = self;
+        } = self
+        else {
+            return Err(self.cannot_write());
+        };
         let failed = |error| LedgerError::from_database(&paths.database, error);
-        let _held = lock.hold(&paths.database)?;
-        let head = Head::read(&paths.head, key)?;
+        let _held = lock.hold_within(&paths.database, patience)?;
+        let mut head = HeadFile::read(&paths.head, key)?;
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
-        catch_up(state, &transaction, key, paths, &head)?;
+        catch_up(state, &transaction, key, paths, &head.found)?;
+        move_up(&mut head, state, paths, key)?;
         let draft = decide(state, &transaction)?;
         let time_ms = clock().max(state.last_ms);
-        let record = Record::chain(draft, state.count + 1, time_ms, &state.hash, key);
+        let chained = draft.chain(state.count + 1, time_ms, state.hash, key);
+        let record = chained.record();
         record.insert(&transaction).map_err(failed)?;
-        let end = Head {
-            count: record.sequence,
-            hash: record.compute_hash(key),
-        };
-        let prepared = end.prepare(paths, key)?;
         transaction.commit().map_err(failed)?;
         let entry = EntryId(record.sequence);
         state
             .apply(&record)
             .map_err(|reason| LedgerError::Unwritable { reason })?;
-        prepared.publish().map_err(|source| LedgerError::HeadNotWritten {
-            entry,
-            path: paths.head.clone(),
-            source,
-        })?;
+        head.advance(state.end(), paths, key)
+            .map_err(|source| LedgerError::HeadNotWritten {
+                entry,
+                path: paths.head.clone(),
+                source,
+            })?;
         Ok(entry)
     }
 
@@ -467,38 +431,30 @@ impl Ledger {
             paths,
             connection,
             key,
-            lock,
+            access: Access::Write(lock),
             state,
             clock,
-        } = self;
+        } = self
+        else {
+            return Err(self.cannot_write());
+        };
         let failed = |error| LedgerError::from_database(&paths.database, error);
         let _held = lock.hold(&paths.database)?;
+        let mut head = HeadFile::read(&paths.head, key)?;
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
         for _ in 0..count {
             let draft = Draft::reservation(reservation, None)?;
-            let record = Record::chain(draft, state.count + 1, clock(), &state.hash, key);
+            let chained = draft.chain(state.count + 1, clock(), state.hash, key);
+            let record = chained.record();
             record.insert(&transaction).map_err(failed)?;
             state
                 .apply(&record)
                 .map_err(|reason| LedgerError::Unwritable { reason })?;
         }
-        let prepared = Head {
-            count: state.count,
-            hash: state.hash,
-        }
-        .prepare(paths, key)?;
         transaction.commit().map_err(failed)?;
-        prepared
-            .publish()
+        head.advance(state.end(), paths, key)
             .map_err(|error| LedgerError::from_file(&paths.head, error))
-    }
-
-    /// Takes in what other processes have added.
-    fn refresh(&mut self) -> Result<(), LedgerError> {
-        // The head first: it is never ahead of the database, so what it says must be found there.
-        let head = Head::read(&self.paths.head, &self.key)?;
-        catch_up(&mut self.state, &self.connection, &self.key, &self.paths, &head)
     }
 }

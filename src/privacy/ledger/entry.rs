@@ -315,6 +315,9 @@ pub struct DatasetSummary {
     pub id: DatasetId,
     /// How many versions of it are known.
     pub versions: u64,
+    /// Whether a total is set for it.
+    #[serde(skip)]
+    pub has_total: bool,
     /// When it was last charged.
     #[serde(rename = "last", serialize_with = "as_iso_8601")]
     pub last_ms: i64,

@@ -2,10 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
+use super::files::WAIT;
 use super::verify::Finding;
 use super::{EntryId, PrivacyUnit};
 use crate::privacy::{AccountingError, Neighboring};
@@ -37,10 +39,12 @@ pub enum LedgerError {
         path: PathBuf,
     },
     /// Somebody else holds the ledger.
-    #[error("{} is held by another program; wait for it or close it, then try again", .path.display())]
+    #[error("{} is in use by another program (a Pointillist window or command, a backup) and was not free for {} s; wait for it or close it, then try again (nothing was spent)", .path.display(), .waited.as_secs())]
     Locked {
         /// The file.
         path: PathBuf,
+        /// How long it was waited for.
+        waited: Duration,
     },
     /// The ledger was written by a later version of the program.
     #[error("{} has format version {found}, and this program knows versions up to {known}; update the program (nothing was changed)", .path.display())]
@@ -261,10 +265,18 @@ fn list(findings: &[Finding]) -> String {
 }
 
 impl LedgerError {
+    /// Whether the home cannot be written, which does not keep anybody from reading it.
+    pub(super) fn is_about_writing(&self) -> bool {
+        matches!(self, Self::ReadOnly { .. } | Self::NoSpace { .. })
+    }
+
     /// Sorts a failure of SQLite by what a person can do about it.
     pub(super) fn from_database(path: &Path, source: rusqlite::Error) -> Self {
         match source.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path: path.into() },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked {
+                path: path.into(),
+                waited: WAIT,
+            },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path: path.into() },
             Some(ErrorCode::DiskFull) => Self::NoSpace { path: path.into() },
             _ if is_shared_memory_full(&source) => Self::NoSpace { path: path.into() },

@@ -7,8 +7,13 @@ use std::time::{Duration, Instant};
 
 use super::LedgerError;
 
-/// How long to wait for another program that writes.
-pub(super) const WAIT: Duration = Duration::from_secs(5);
+/// How long to wait for another program that writes. A write takes some milliseconds, and the longest turns (a
+/// large ledger that is opened or copied) a second or two, so who waits longer than this waits for a program
+/// that hangs.
+pub(super) const WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
+
+/// How long to wait before giving up on writing down what a job has spent: its work is done and would be lost.
+pub(super) const WAIT_TO_SETTLE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 120 });
 
 /// The names of the ledger's files in one home folder.
 #[derive(Clone, Debug)]
@@ -99,7 +104,7 @@ impl Paths {
     }
 }
 
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
+pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
@@ -149,23 +154,40 @@ impl Lock {
         })
     }
 
+    /// The lock file of a home that cannot be written, if it can be opened.
+    pub(super) fn open_existing(path: &Path) -> Option<Self> {
+        let file = File::open(path).ok()?;
+        Some(Self {
+            file,
+            path: path.into(),
+        })
+    }
+
     /// Waits for its turn to write; gives up after [`WAIT`]. The operating system lets go of the lock when
     /// its holder dies.
     pub(super) fn hold(&self, database: &Path) -> Result<Held<'_>, LedgerError> {
+        self.hold_within(database, WAIT)
+    }
+
+    /// As [`Lock::hold`], with another patience.
+    pub(super) fn hold_within(&self, database: &Path, wait: Duration) -> Result<Held<'_>, LedgerError> {
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {
             match self.file.try_lock() {
                 Ok(()) => return Ok(Held(&self.file)),
                 Err(TryLockError::Error(error)) => return Err(LedgerError::from_file(&self.path, error)),
-                Err(TryLockError::WouldBlock) if start.elapsed() > WAIT => {
+                Err(TryLockError::WouldBlock) if start.elapsed() > wait => {
                     return Err(LedgerError::Locked {
                         path: database.into(),
+                        waited: wait,
                     });
                 }
                 Err(TryLockError::WouldBlock) => {
                     std::thread::sleep(pause);
-                    pause = (pause * 2).min(Duration::from_millis(20));
+                    // Looks often: a turn lasts a few milliseconds, and whoever looks seldom misses the gaps
+                    // between the turns of a program that writes one entry after the other.
+                    pause = (pause * 2).min(Duration::from_millis(4));
                 }
             }
         }

@@ -38,7 +38,7 @@ impl Key {
         }
     }
 
-    /// Reads the key, if there is one, and takes it back from anybody else who may read it.
+    /// Reads the key, if there is one.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, LedgerError> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
@@ -55,7 +55,6 @@ impl Key {
             path: path.into(),
             reason: "it does not hold 64 hexadecimal digits".into(),
         })?;
-        make_private(path)?;
         Ok(Some(Self::derive(&secret)))
     }
 
@@ -148,7 +147,7 @@ mod tests {
             let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
             assert_eq!(mode(), 0o600);
             fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-            Key::read(&path).unwrap();
+            make_private(&path).unwrap();
             assert_eq!(mode(), 0o600);
         }
     }

@@ -13,7 +13,7 @@
 //! # One writer at a time
 //! Whoever writes holds a lock of the operating system on `ledger.lock` (let go when its process dies) and an
 //! immediate transaction of SQLite, reads what others have added meanwhile, decides, writes, commits, and
-//! renames the new head, all before the lock is let go. So two processes cannot both spend the last of a
+//! writes the new head, all before the lock is let go. So two processes cannot both spend the last of a
 //! budget.
 //!
 //! # Whole
@@ -38,6 +38,7 @@ mod head;
 mod key;
 mod opening;
 mod read;
+mod reading;
 mod record;
 mod state;
 mod store;

@@ -6,8 +6,8 @@ use rusqlite::Connection;
 
 use super::LedgerError;
 use super::error::is_damage;
-use super::files::Paths;
-use super::head::{Found, Head};
+use super::files::{Lock, Paths};
+use super::head::{Found, HeadFile, MOST_IN_FLIGHT};
 use super::key::{Hash, Key, make_private};
 use super::read;
 use super::record::{COLUMNS, Record};
@@ -39,6 +39,8 @@ pub(super) fn open_files(paths: &Paths) -> Result<(Connection, Key), LedgerError
         OpenFailure::Other(error) => error,
     })?;
     if let Some(key) = key {
+        // Takes the key back from anybody else who may read it.
+        make_private(&paths.key)?;
         return Ok((connection, key));
     }
     let failed = |error| LedgerError::from_database(&paths.database, error);
@@ -70,7 +72,7 @@ pub(super) fn set_aside(paths: &Paths, reason: String) -> LedgerError {
 /// A chain that is not whole, or one that was written with another key.
 pub(super) fn broken(paths: &Paths, walk: Walk, head: &Found) -> LedgerError {
     let none_fits = walk.entries > 0 && walk.changed >= walk.entries;
-    if none_fits && !matches!(head, Found::Head(_)) {
+    if none_fits && head.head().is_none() {
         return LedgerError::KeyWrong {
             path: paths.key.clone(),
             reason: "neither an entry nor the head fits it".into(),
@@ -82,16 +84,40 @@ pub(super) fn broken(paths: &Paths, walk: Walk, head: &Found) -> LedgerError {
     }
 }
 
-/// Reads the whole ledger and says what does not fit.
+/// Reads the whole ledger and says what does not fit. Other processes may go on writing meanwhile.
 pub(super) fn verify_open(
     connection: &Connection,
     key: &Key,
     paths: &Paths,
+    lock: &Lock,
 ) -> Result<Verification, LedgerError> {
-    // The head first: it is never ahead of the database, so what it says must be found there.
-    let found = Head::read(&paths.head, key)?;
     let failed = |error| LedgerError::from_database(&paths.database, error);
-    let mut walk = match Walk::all(connection, key, &found) {
+    let (found, snapshot) = {
+        // Head and entries as of one moment; once the reading has begun it sees nothing newer.
+        let _held = lock.hold(&paths.database)?;
+        let found = HeadFile::read(&paths.head, key)?.found;
+        let snapshot = connection.unchecked_transaction().map_err(failed)?;
+        read::count(&snapshot).map(drop).or_else(|error| {
+            if is_damage(&error) {
+                Ok(())
+            } else {
+                Err(failed(error))
+            }
+        })?;
+        (found, snapshot)
+    };
+    verify_as_of(&snapshot, key, paths, &found)
+}
+
+/// Reads the whole ledger and holds it against this head.
+pub(super) fn verify_as_of(
+    connection: &Connection,
+    key: &Key,
+    paths: &Paths,
+    head: &Found,
+) -> Result<Verification, LedgerError> {
+    let failed = |error| LedgerError::from_database(&paths.database, error);
+    let mut walk = match Walk::all(connection, key, head) {
         Ok(walk) => walk,
         Err(error) if is_damage(&error) => {
             return Ok(Verification::unreadable(error.to_string()));
@@ -145,7 +171,8 @@ pub(super) fn catch_up(
                 to: sequence - 1,
             }));
         }
-        if record.previous != state.hash || record.stored_hash() != Some(record.compute_hash(key)) {
+        if record.previous != state.hash.as_slice() || record.stored_hash() != Some(record.compute_hash(key))
+        {
             return Err(broken(Finding::Changed { entry: sequence }));
         }
         state.apply(&record).map_err(|reason| {
@@ -161,20 +188,50 @@ pub(super) fn catch_up(
 }
 
 /// Whether the head names an entry of the chain that is taken in.
-fn check_head(state: &State, connection: &Connection, head: &Found) -> rusqlite::Result<Option<Finding>> {
-    Ok(match *head {
-        Found::Missing => Some(Finding::HeadMissing),
-        Found::Damaged => Some(Finding::HeadDamaged),
-        Found::Head(head) if head.count > state.count => Some(Finding::CutOff {
+fn check_head(state: &State, connection: &Connection, found: &Found) -> rusqlite::Result<Option<Finding>> {
+    let (head, cut_short) = match *found {
+        Found::Missing => return Ok(Some(Finding::HeadMissing)),
+        Found::Damaged => return Ok(Some(Finding::HeadDamaged)),
+        Found::Head(head) => (head, false),
+        Found::CutShort(head) => (head, true),
+    };
+    if head.count > state.count {
+        return Ok(Some(Finding::CutOff {
             found: state.count,
             expected: head.count,
-        }),
-        Found::Head(head) if head.count == state.count => {
-            (head.hash != state.hash).then_some(Finding::HeadDamaged)
-        }
-        Found::Head(head) if head.count > 0 => {
-            (read::hash_of(connection, head.count)? != Some(head.hash)).then_some(Finding::HeadDamaged)
-        }
-        Found::Head(_) => None,
-    })
+        }));
+    }
+    let fits = if head.count == state.count {
+        // A place is spoilt only by writing the head of an entry that is in the database.
+        head.hash == state.hash && !cut_short
+    } else {
+        head.count == 0 || read::hash_of(connection, head.count)? == Some(head.hash)
+    };
+    Ok((!fits).then_some(Finding::HeadDamaged))
+}
+
+/// Moves a head up that a writer left behind when it died, so that it never lags by more than the entry in
+/// flight. The caller holds the lock and has caught up.
+pub(super) fn move_up(
+    head: &mut HeadFile,
+    state: &State,
+    paths: &Paths,
+    key: &Key,
+) -> Result<(), LedgerError> {
+    let end = state.end();
+    let known = head.found.head().map_or(0, |head| head.count);
+    if end.count - known.min(end.count) > MOST_IN_FLIGHT {
+        return Err(LedgerError::Broken {
+            path: paths.database.clone(),
+            findings: vec![Finding::HeadStale {
+                known,
+                found: end.count,
+            }],
+        });
+    }
+    if head.found == Found::Head(end) {
+        return Ok(());
+    }
+    head.advance(end, paths, key)
+        .map_err(|error| LedgerError::from_file(&paths.head, error))
 }

@@ -63,11 +63,11 @@ impl Lines {
         })
     }
 
-    fn take(&mut self, record: &Record) -> Result<(), String> {
+    fn take(&mut self, record: &Record<'_>) -> Result<(), String> {
         let dataset = record.dataset_hash().ok_or("its data set is no identity")?;
-        match RecordKind::from_name(&record.kind).ok_or("it is of an unknown kind")? {
+        match RecordKind::from_name(record.kind).ok_or("it is of an unknown kind")? {
             RecordKind::Reservation => {
-                let body: ReservationBody = parse(&record.body)?;
+                let body: ReservationBody = parse(record.body)?;
                 self.jobs.insert(record.sequence, self.entries.len());
                 let reserved = Charge {
                     epsilon: body.epsilon,
@@ -86,7 +86,7 @@ impl Lines {
                 self.entries.push(entry);
             }
             RecordKind::Settlement => {
-                let body: SettlementBody = parse(&record.body)?;
+                let body: SettlementBody = parse(record.body)?;
                 let place = *self.jobs.get(&record.job).ok_or("it settles no known job")?;
                 let entry = &mut self.entries[place];
                 entry.status = Status::from(&body.outcome);
@@ -114,7 +114,7 @@ impl Lines {
                 }
             }
             RecordKind::Total => {
-                let body: TotalBody = parse(&record.body)?;
+                let body: TotalBody = parse(record.body)?;
                 let total = Charge {
                     epsilon: body.epsilon,
                     delta: body.delta,
@@ -132,7 +132,7 @@ impl Lines {
                 self.entries.push(entry);
             }
             RecordKind::Version => {
-                let body: VersionBody = parse(&record.body)?;
+                let body: VersionBody = parse(record.body)?;
                 let of = from_hex(&body.of)
                     .and_then(|of| self.datasets.get(&of).copied())
                     .ok_or("it continues a data set that is not known")?;
@@ -156,7 +156,7 @@ impl Lines {
 
     fn plain(
         &mut self,
-        record: &Record,
+        record: &Record<'_>,
         dataset: Hash,
         dataset_name: String,
         charge: Charge,

@@ -6,10 +6,9 @@ use serde::de::IgnoredAny;
 
 use super::cap::Limits;
 use super::entry::{Budget, Charge, DatasetId, DatasetSummary, Outcome, PrivacyUnit, Shares, Total};
+use super::head::Head;
 use super::key::{Hash, from_hex};
-use super::record::{
-    Cost, Record, RecordKind, RelationOnly, ReservationBody, SettlementBody, TotalBody, VersionBody,
-};
+use super::record::{Cost, Record, RecordKind, ReservationGist, SettlementBody, TotalBody, VersionBody};
 use crate::privacy::Neighboring;
 
 /// The total of one data set.
@@ -108,6 +107,14 @@ impl State {
         }
     }
 
+    /// The end of the chain.
+    pub(super) const fn end(&self) -> Head {
+        Head {
+            count: self.count,
+            hash: self.hash,
+        }
+    }
+
     /// The account of a data set, by any of its versions.
     pub(super) fn account(&self, dataset: &DatasetId) -> Option<usize> {
         self.by_version.get(&dataset.0).copied()
@@ -126,8 +133,8 @@ impl State {
     ///
     /// # Errors
     /// Says in words what an entry means that no entry written by this program can mean.
-    pub(super) fn apply(&mut self, record: &Record) -> Result<(), String> {
-        let kind = RecordKind::from_name(&record.kind)
+    pub(super) fn apply(&mut self, record: &Record<'_>) -> Result<(), String> {
+        let kind = RecordKind::from_name(record.kind)
             .ok_or_else(|| format!("an entry of the unknown kind \"{}\"", record.kind))?;
         let dataset = record.dataset_hash().ok_or("its data set is no identity")?;
         let account = match kind {
@@ -143,11 +150,13 @@ impl State {
         Ok(())
     }
 
-    fn apply_reservation(&mut self, record: &Record, dataset: Hash) -> Result<usize, String> {
-        let body: ReservationBody<RelationOnly> = parse(&record.body)?;
+    fn apply_reservation(&mut self, record: &Record<'_>, dataset: Hash) -> Result<usize, String> {
+        let body: ReservationGist<'_> = parse(record.body)?;
         let index = self.account_or_new(dataset, &body.dataset_name);
         let account = &mut self.accounts[index];
-        account.name = body.dataset_name;
+        if account.name != body.dataset_name {
+            account.name = body.dataset_name.into_owned();
+        }
         account.public = body.public;
         account.jobs += 1;
         match &account.promise {
@@ -175,8 +184,8 @@ impl State {
         Ok(index)
     }
 
-    fn apply_settlement(&mut self, record: &Record) -> Result<usize, String> {
-        let body: SettlementBody<IgnoredAny> = parse(&record.body)?;
+    fn apply_settlement(&mut self, record: &Record<'_>) -> Result<usize, String> {
+        let body: SettlementBody<IgnoredAny> = parse(record.body)?;
         let job = self
             .open
             .remove(&record.job)
@@ -193,8 +202,8 @@ impl State {
         Ok(job.account)
     }
 
-    fn apply_total(&mut self, record: &Record, dataset: Hash) -> Result<usize, String> {
-        let body: TotalBody = parse(&record.body)?;
+    fn apply_total(&mut self, record: &Record<'_>, dataset: Hash) -> Result<usize, String> {
+        let body: TotalBody = parse(record.body)?;
         let index = self.account_or_new(dataset, &body.dataset_name);
         let account = &mut self.accounts[index];
         account.name = body.dataset_name;
@@ -225,8 +234,8 @@ impl State {
         Ok(index)
     }
 
-    fn apply_version(&mut self, record: &Record, dataset: Hash) -> Result<usize, String> {
-        let body: VersionBody = parse(&record.body)?;
+    fn apply_version(&mut self, record: &Record<'_>, dataset: Hash) -> Result<usize, String> {
+        let body: VersionBody = parse(record.body)?;
         let index = from_hex(&body.of)
             .and_then(|of| self.by_version.get(&of).copied())
             .ok_or("it continues a data set that is not known")?;
@@ -318,6 +327,7 @@ impl State {
                     name: account.name.clone(),
                     id: DatasetId(*account.versions.last()?),
                     versions: account.versions.len() as u64,
+                    has_total: account.total.is_some(),
                     last_ms: account.last_ms,
                 })
             })

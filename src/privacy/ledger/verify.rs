@@ -156,11 +156,7 @@ impl Walk {
             entries: 0,
             changed: 0,
         };
-        let head_count = if let Found::Head(head) = head {
-            head.count
-        } else {
-            0
-        };
+        let head_count = head.head().map_or(0, |head| head.count);
         if head_count == 0 {
             walk.at_head = Some(key.genesis());
         }
@@ -216,7 +212,7 @@ impl Walk {
         }
     }
 
-    fn check(&mut self, record: &Record, expected: &mut u64, previous: &Hash, key: &Key) {
+    fn check(&mut self, record: &Record<'_>, expected: &mut u64, previous: &Hash, key: &Key) {
         let sequence = record.sequence;
         if sequence > *expected {
             self.find(Finding::Lost {
@@ -229,7 +225,7 @@ impl Walk {
         if record.stored_hash() != Some(record.compute_hash(key)) {
             self.changed += 1;
             self.find(Finding::Changed { entry: sequence });
-        } else if !gap && record.previous != previous {
+        } else if !gap && record.previous != previous.as_slice() {
             self.find(Finding::Reordered { entry: sequence });
         }
     }
@@ -253,17 +249,17 @@ impl Walk {
         }
         let mut one = connection.prepare(&format!("SELECT {COLUMNS} FROM entries WHERE sequence = ?1"))?;
         for entry in changed {
-            let Some(mut record) = one
-                .query_row([entry.cast_signed()], Record::from_row)
+            let moved = one
+                .query_row([entry.cast_signed()], |row| {
+                    let mut record = Record::from_row(row)?;
+                    let stored = record.stored_hash();
+                    Ok((1..=self.entries.min(MOST_PLACES)).any(|place| {
+                        record.sequence = place;
+                        place != entry && Some(record.compute_hash(key)) == stored
+                    }))
+                })
                 .optional()?
-            else {
-                continue;
-            };
-            let stored = record.stored_hash();
-            let moved = (1..=self.entries.min(MOST_PLACES)).any(|place| {
-                record.sequence = place;
-                place != entry && Some(record.compute_hash(key)) == stored
-            });
+                .unwrap_or(false);
             if moved
                 && let Some(finding) = self
                     .findings
@@ -277,29 +273,32 @@ impl Walk {
     }
 
     fn check_head(&mut self, head: &Found, last: u64) {
-        match *head {
+        let (Head { count, hash }, cut_short) = match *head {
             // Before the first entry the head may not have been written yet.
-            Found::Missing if self.entries == 0 => {}
-            Found::Missing => self.find(Finding::HeadMissing),
-            Found::Damaged => self.find(Finding::HeadDamaged),
-            Found::Head(Head { count, hash }) => {
-                if last < count {
-                    self.find(Finding::CutOff {
-                        found: last,
-                        expected: count,
-                    });
-                } else if self.at_head != Some(hash) {
-                    // The entries up to there are others than those that were written.
-                    if self.findings.is_empty() {
-                        self.find(Finding::HeadDamaged);
-                    }
-                } else if last - count > MOST_IN_FLIGHT {
-                    self.find(Finding::HeadStale {
-                        known: count,
-                        found: last,
-                    });
-                }
+            Found::Missing if self.entries == 0 => return,
+            Found::Missing => return self.find(Finding::HeadMissing),
+            Found::Damaged => return self.find(Finding::HeadDamaged),
+            Found::Head(head) => (head, false),
+            Found::CutShort(head) => (head, true),
+        };
+        if last < count {
+            self.find(Finding::CutOff {
+                found: last,
+                expected: count,
+            });
+        } else if self.at_head != Some(hash) {
+            // The entries up to there are others than those that were written.
+            if self.findings.is_empty() {
+                self.find(Finding::HeadDamaged);
             }
+        } else if last - count > MOST_IN_FLIGHT {
+            self.find(Finding::HeadStale {
+                known: count,
+                found: last,
+            });
+        } else if cut_short && last == count {
+            // Nothing was being written, so somebody changed the spoilt place.
+            self.find(Finding::HeadDamaged);
         }
     }
 

@@ -271,12 +271,14 @@ fn a_full_disk_is_refused_before_anything_is_spent() {
     let before = ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
     let pages: i64 = ledger
         .files()
+        .unwrap()
         .1
         .pragma_query_value(None, "page_count", |row| row.get(0))
         .unwrap();
     let limit = |ledger: &Ledger, pages: i64| {
         let set: i64 = ledger
             .files()
+            .unwrap()
             .1
             .pragma_update_and_check(None, "max_page_count", pages, |row| row.get(0))
             .unwrap();
@@ -299,7 +301,12 @@ fn a_read_only_ledger_is_refused_before_anything_is_spent() {
     let home = home();
     let mut ledger = Ledger::open(home.path()).unwrap();
     let dataset = ledger.identify([1; 32]).unwrap();
-    ledger.files().1.pragma_update(None, "query_only", true).unwrap();
+    ledger
+        .files()
+        .unwrap()
+        .1
+        .pragma_update(None, "query_only", true)
+        .unwrap();
     let refused = ledger.reserve(&job(dataset, gaussian(5.0, 1), 1.0));
     assert!(
         matches!(refused, Err(LedgerError::ReadOnly { .. })),
@@ -417,4 +424,66 @@ fn a_hundred_thousand_entries_open_quickly() {
     println!("100,000 entries open and verify in {opened:?}");
     // The aim is a second on an idle machine; the test leaves room for a busy one.
     assert!(opened.as_secs_f64() < 10.0, "{opened:?}");
+}
+
+#[test]
+fn the_head_file_of_the_first_version_goes_on() {
+    let home = home();
+    with_jobs(home.path(), 2);
+    let path = home.path().join("ledger.head");
+    let newest = fs::read_to_string(&path)
+        .unwrap()
+        .lines()
+        .find(|place| place.contains("\"count\":4,"))
+        .unwrap()
+        .trim_end()
+        .to_owned();
+    fs::write(&path, newest + "\n").unwrap();
+    assert!(findings(home.path()).is_empty());
+    with_jobs(home.path(), 1);
+    assert!(findings(home.path()).is_empty());
+}
+
+/// A home whose files are there and whose lock cannot be had for writing: what a read-only disk looks like, made
+/// by other means, since the tests may run as somebody whom permissions do not bind.
+fn copy_of(home: &Path) -> reading::Copy {
+    reading::copy(&Paths::new(home)).unwrap()
+}
+
+#[test]
+fn a_copy_shows_all_that_was_spent_and_takes_no_writes() {
+    let home = home();
+    with_jobs(home.path(), 3);
+    // While another program has the ledger open, its newest entries are in the log only.
+    let mut writer = Ledger::open(home.path()).unwrap();
+    let dataset = writer.identify([1; 32]).unwrap();
+    writer.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
+    assert!(Paths::new(home.path()).log_has_content());
+    let before = names(home.path());
+    let copy = copy_of(home.path());
+    assert_eq!(names(home.path()), before, "nothing is written beside it");
+    assert_eq!(read::count(&copy.connection).unwrap(), 7);
+    assert_eq!(copy.key.identify(&[1; 32]), dataset);
+    assert!(copy.connection.execute("DELETE FROM entries", []).is_err());
+    let paths = Paths::new(home.path());
+    let verification = opening::verify_as_of(&copy.connection, &copy.key, &paths, &copy.found).unwrap();
+    assert!(verification.verified, "{:?}", verification.findings);
+    let folder = copy.folder.path().to_owned();
+    drop(copy);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn a_home_without_a_ledger_reads_as_nothing_spent() {
+    let home = home();
+    let copy = copy_of(home.path());
+    assert_eq!(read::count(&copy.connection).unwrap(), 0);
+    assert!(names(home.path()).is_empty());
+    // But one whose ledger has gone does not.
+    with_jobs(home.path(), 1);
+    fs::remove_file(home.path().join("ledger.sqlite")).unwrap();
+    assert!(matches!(
+        reading::copy(&Paths::new(home.path())),
+        Err(LedgerError::Missing { .. })
+    ));
 }

@@ -305,7 +305,11 @@ fn a_head_edited_to_fit_is_found() {
     let home = home();
     with_jobs(home.path(), 2);
     let head = home.path().join("ledger.head");
-    let before: serde_json::Value = serde_json::from_slice(&fs::read(&head).unwrap()).unwrap();
+    let before = fs::read_to_string(&head).unwrap();
+    let newest = before
+        .lines()
+        .find(|place| place.contains("\"count\":4"))
+        .unwrap();
     let connection = database(home.path());
     connection
         .execute("DELETE FROM entries WHERE sequence = 4", [])
@@ -316,13 +320,72 @@ fn a_head_edited_to_fit_is_found() {
         })
         .unwrap();
     drop(connection);
-    let mut edited = before;
+    // The end that fits, under the seal of another; or nothing where the newest end stood.
+    let mut edited: serde_json::Value = serde_json::from_str(newest).unwrap();
     edited["count"] = 3.into();
     edited["hash"] = key::to_hex(&hash.try_into().unwrap()).into();
-    fs::write(&head, edited.to_string()).unwrap();
-    assert_eq!(findings(home.path()), [Finding::HeadDamaged]);
+    let edited = format!("{:<4095}", edited.to_string());
+    assert_eq!(edited.len(), newest.len());
+    for place in [edited, " ".repeat(newest.len())] {
+        fs::write(&head, before.replace(newest, &place)).unwrap();
+        assert_eq!(findings(home.path()), [Finding::HeadDamaged]);
+    }
+    fs::write(&head, newest).unwrap();
+    assert_eq!(
+        findings(home.path()),
+        [Finding::CutOff {
+            found: 3,
+            expected: 4
+        }]
+    );
     fs::remove_file(&head).unwrap();
     assert_eq!(findings(home.path()), [Finding::HeadMissing]);
+}
+
+#[test]
+fn a_head_cut_short_by_a_power_failure_is_mended() {
+    let home = home();
+    with_jobs(home.path(), 2);
+    let head = home.path().join("ledger.head");
+    let before = fs::read_to_string(&head).unwrap();
+    let cut_short = |count: u64| {
+        let place = before
+            .lines()
+            .find(|place| place.contains(&format!("\"count\":{count},")))
+            .unwrap();
+        before.replace(place, &format!("{:\0<4095}", &place[..100]))
+    };
+    // The head of entry 4 was being written: its entry is there, and so is the head of the one before.
+    fs::write(&head, cut_short(4)).unwrap();
+    {
+        let mut ledger = Ledger::open(home.path()).unwrap();
+        let dataset = ledger.identify([1; 32]).unwrap();
+        assert_eq!(ledger.budget(&dataset).unwrap().jobs, 2);
+    }
+    assert!(findings(home.path()).is_empty());
+    // Nothing was being written after entry 4, so this was done by hand.
+    fs::write(&head, cut_short(3)).unwrap();
+    assert_eq!(findings(home.path()), [Finding::HeadDamaged]);
+}
+
+#[test]
+fn two_writers_that_die_one_after_the_other_leave_no_gap() {
+    let home = home();
+    with_jobs(home.path(), 2);
+    let head = home.path().join("ledger.head");
+    let mut living = Ledger::open(home.path()).unwrap();
+    let dataset = living.identify([1; 32]).unwrap();
+    // One dies between database and head while the other has the ledger open, and so does the other.
+    for _ in 0..2 {
+        let before = fs::read(&head).unwrap();
+        living.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
+        let known: Vec<u8> = fs::read(&head).unwrap();
+        fs::write(&head, before).unwrap();
+        living.reserve(&job(dataset, gaussian(5.0, 1), 1.0)).unwrap();
+        assert_ne!(fs::read(&head).unwrap(), known);
+    }
+    drop(living);
+    assert!(findings(home.path()).is_empty());
 }
 
 #[test]

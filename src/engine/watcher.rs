@@ -1,0 +1,286 @@
+//! What a run tells while it goes on: collected on its own thread, offered at most ten times a second.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use arrow::record_batch::RecordBatch;
+
+use crate::data::Table;
+use crate::engine::series::SeriesCollector;
+use crate::engine::snapshot::{RunView, SampleRows, Series};
+use crate::num::StewardOnly;
+use crate::train::{ColumnHistogram, Control, Observation, PlanSummary};
+
+/// The newest progress is offered this often, at most.
+const OFFER_EVERY: Duration = Duration::from_millis(100);
+/// Weight of the past in the smoothed losses, a step.
+const LOSS_MEMORY: f64 = 0.98;
+/// The rate shown is that of the last this many seconds.
+const RATE_WINDOW: f64 = 5.0;
+
+/// Where a run's thread leaves its newest progress; the latest wins.
+#[derive(Debug, Default)]
+pub(super) struct RunSlot(Mutex<Option<RunLive>>);
+
+impl RunSlot {
+    pub fn take(&self) -> Option<RunLive> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn offer(&self, live: RunLive) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(live);
+    }
+}
+
+/// The part of a [`RunView`] that changes with every step.
+#[derive(Clone, Debug)]
+pub(super) struct RunLive {
+    step: u64,
+    seconds: f64,
+    steps_per_second: f64,
+    seconds_left: Option<f64>,
+    critic_loss: StewardOnly<Series>,
+    generator_loss: Series,
+    total_variation: StewardOnly<Option<f64>>,
+    frechet: StewardOnly<Series>,
+    frechet_samples: usize,
+    epsilon: Series,
+    epsilon_projected: Series,
+    histograms: StewardOnly<Arc<Vec<ColumnHistogram>>>,
+    sample: Arc<SampleRows>,
+}
+
+impl RunLive {
+    pub fn put_into(self, view: &mut RunView) {
+        view.step = self.step;
+        view.seconds = self.seconds;
+        view.steps_per_second = self.steps_per_second;
+        view.seconds_left = self.seconds_left;
+        view.critic_loss = self.critic_loss;
+        view.generator_loss = self.generator_loss;
+        view.total_variation = self.total_variation;
+        view.frechet = self.frechet;
+        view.frechet_samples = self.frechet_samples;
+        view.epsilon = self.epsilon;
+        view.epsilon_projected = self.epsilon_projected;
+        view.histograms = self.histograms;
+        view.sample = self.sample;
+    }
+}
+
+/// The first rows of a batch as text; `None` is missing.
+fn format_rows(batch: &RecordBatch) -> SampleRows {
+    SampleRows {
+        columns: batch
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect(),
+        rows: Table::from_batches("sample", &batch.schema(), std::slice::from_ref(batch))
+            .map_or_else(|_| Vec::new(), |table| table.preview(0..table.rows())),
+    }
+}
+
+/// Collects what a run tells and offers it, at most ten times a second.
+pub(super) struct Watcher {
+    slot: Arc<RunSlot>,
+    control: Arc<Control>,
+    clock: Clock,
+    step: u64,
+    steps: u64,
+    critic_loss: SeriesCollector,
+    generator_loss: SeriesCollector,
+    frechet: SeriesCollector,
+    frechet_samples: usize,
+    total_variation: Option<f64>,
+    epsilon: SeriesCollector,
+    planned_curve: Vec<[f64; 2]>,
+    histograms: Arc<Vec<ColumnHistogram>>,
+    sample: Arc<SampleRows>,
+    offered: Option<Instant>,
+}
+
+impl Watcher {
+    pub fn new(slot: Arc<RunSlot>, control: Arc<Control>, plan: &PlanSummary) -> Self {
+        Self {
+            slot,
+            control,
+            clock: Clock::new(),
+            step: 0,
+            steps: plan.steps,
+            critic_loss: SeriesCollector::new(LOSS_MEMORY),
+            generator_loss: SeriesCollector::new(LOSS_MEMORY),
+            frechet: SeriesCollector::new(0.0),
+            frechet_samples: 0,
+            total_variation: None,
+            epsilon: SeriesCollector::new(0.0),
+            planned_curve: plan.epsilon_curve.clone(),
+            histograms: Arc::default(),
+            sample: Arc::default(),
+            offered: None,
+        }
+    }
+
+    pub fn observe(&mut self, observation: Observation) {
+        match observation {
+            Observation::Step(seen) => {
+                self.step = seen.step;
+                self.clock.tick(seen.step, self.control.held());
+                let at = seen.step as f64;
+                if let Some(loss) = seen.critic_loss.into_steward() {
+                    self.critic_loss.push(at, loss);
+                }
+                if let Some(loss) = seen.generator_loss {
+                    self.generator_loss.push(at, loss);
+                }
+                if let Some(epsilon) = seen.epsilon {
+                    self.epsilon.push(at, epsilon);
+                }
+            }
+            Observation::Fidelity(fidelity) => {
+                if let Some(distance) = fidelity.frechet.into_steward() {
+                    self.frechet.push(fidelity.step as f64, distance);
+                }
+                self.frechet_samples = fidelity.samples;
+                self.total_variation = Some(fidelity.total_variation.into_steward());
+                self.histograms = Arc::new(fidelity.histograms.into_steward());
+            }
+            Observation::Sample(batch) => self.sample = Arc::new(format_rows(&batch)),
+        }
+        if self.offered.is_none_or(|at| at.elapsed() >= OFFER_EVERY) {
+            self.offer();
+        }
+    }
+
+    pub fn offer(&mut self) {
+        self.offered = Some(Instant::now());
+        let rate = self.clock.steps_per_second();
+        let left = self.steps.saturating_sub(self.step) as f64;
+        self.slot.offer(RunLive {
+            step: self.step,
+            seconds: self.clock.seconds(),
+            steps_per_second: rate,
+            seconds_left: (rate > 0.0 && !self.control.is_paused()).then(|| left / rate),
+            critic_loss: StewardOnly::new(self.critic_loss.series()),
+            generator_loss: self.generator_loss.series(),
+            total_variation: StewardOnly::new(self.total_variation),
+            frechet: StewardOnly::new(self.frechet.series()),
+            frechet_samples: self.frechet_samples,
+            epsilon: self.epsilon.series(),
+            epsilon_projected: self.projection(),
+            histograms: StewardOnly::new(Arc::clone(&self.histograms)),
+            sample: Arc::clone(&self.sample),
+        });
+    }
+
+    /// The planned ε from the present step on.
+    fn projection(&self) -> Series {
+        let at = self.step as f64;
+        let points: Vec<_> = self
+            .planned_curve
+            .iter()
+            .copied()
+            .filter(|point| point[0] >= at)
+            .collect();
+        let last = points.last().map(|point| point[1]);
+        let points = Arc::new(points);
+        Series {
+            raw: Arc::clone(&points),
+            smooth: points,
+            last,
+        }
+    }
+}
+
+/// Time spent on steps, pauses left out, and the rate of the last seconds.
+///
+/// The run's control measures the pauses, so a step that takes long is not mistaken for one, and a short pause
+/// counts as what it is.
+struct Clock {
+    start: Instant,
+    seconds: f64,
+    /// `(seconds, step)` of the last few seconds.
+    window: VecDeque<(f64, u64)>,
+}
+
+impl Clock {
+    fn new() -> Self {
+        Self {
+            start: Instant::now(),
+            seconds: 0.0,
+            window: VecDeque::from([(0.0, 0)]),
+        }
+    }
+
+    fn tick(&mut self, step: u64, held: Duration) {
+        self.at(self.start.elapsed().saturating_sub(held).as_secs_f64(), step);
+    }
+
+    fn at(&mut self, seconds: f64, step: u64) {
+        self.seconds = seconds;
+        self.window.push_back((seconds, step));
+        // One report from before the window stays, so that rare reports have a rate as well.
+        while self.window.len() > 2
+            && self
+                .window
+                .get(1)
+                .is_some_and(|(at, _)| seconds - at > RATE_WINDOW)
+        {
+            self.window.pop_front();
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    fn steps_per_second(&self) -> f64 {
+        match (self.window.front(), self.window.back()) {
+            (Some((start, first)), Some((end, last))) if end > start => (last - first) as f64 / (end - start),
+            _ => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_leaves_rate_and_time_left_as_they_were() {
+        let mut clock = Clock::new();
+        for report in 1..=40 {
+            clock.at(0.25 * f64::from(report), 50 * u64::try_from(report).unwrap());
+        }
+        assert!((clock.steps_per_second() - 200.0).abs() < 1e-9);
+        // An hour's pause is no time on steps, so the next report comes a quarter of a second later.
+        clock.at(10.25, 2050);
+        assert!((clock.steps_per_second() - 200.0).abs() < 1e-9);
+        assert!((clock.seconds() - 10.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn held_time_is_not_spent_on_steps() {
+        let mut clock = Clock::new();
+        std::thread::sleep(Duration::from_millis(60));
+        clock.tick(1, Duration::from_millis(50));
+        let since = clock.start.elapsed().as_secs_f64();
+        assert!(
+            clock.seconds() >= 0.01 && clock.seconds() <= since - 0.05 + 1e-9,
+            "{}",
+            clock.seconds()
+        );
+    }
+
+    #[test]
+    fn rare_reports_have_a_rate_too() {
+        let mut clock = Clock::new();
+        clock.at(20.0, 10);
+        clock.at(40.0, 30);
+        assert!((clock.steps_per_second() - 1.0).abs() < 1e-12);
+        clock.at(60.0, 50);
+        assert!((clock.steps_per_second() - 1.0).abs() < 1e-12);
+    }
+}
