@@ -82,7 +82,7 @@ impl Driver {
         loop {
             let event = self.engine.next_event(TICK);
             if let Some(EngineEvent::Warning { message, .. }) = &event {
-                warn(message);
+                warn(message.as_str());
             }
             if let Some(answer) = decide(self, event) {
                 return answer;

@@ -42,8 +42,8 @@ impl CliError {
     pub fn from_error(error: &(dyn Error + 'static)) -> Self {
         let problem = Problem::new(crate::engine::Area::Load, error);
         Self::Failure {
-            message: problem.message,
-            causes: problem.causes,
+            message: problem.message.to_string(),
+            causes: problem.causes.iter().map(ToString::to_string).collect(),
         }
     }
 
@@ -71,8 +71,8 @@ impl CliError {
 impl From<Problem> for CliError {
     fn from(problem: Problem) -> Self {
         Self::Failure {
-            message: problem.message,
-            causes: problem.causes,
+            message: problem.message.to_string(),
+            causes: problem.causes.iter().map(ToString::to_string).collect(),
         }
     }
 }

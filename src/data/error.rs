@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::num::Message;
 use crate::num::progress::Cancelled;
 
 /// An error of reading, describing or encoding a table.
@@ -47,6 +48,8 @@ pub enum DataError {
     NotATable {
         /// The file.
         path: PathBuf,
+        /// The key under which other languages say the whole of it.
+        key: &'static str,
         /// What it looks like.
         found: &'static str,
         /// What to do.
@@ -79,7 +82,7 @@ pub enum DataError {
         /// The file.
         path: PathBuf,
         /// "the header line" or "row 17 (line 18), column `name`".
-        place: String,
+        place: Message,
     },
     /// Two columns carry one name.
     #[error(
@@ -128,15 +131,15 @@ pub enum DataError {
     #[error("{place}: {message}")]
     Schema {
         /// "FILE, line 12, column `age`" as far as known.
-        place: String,
+        place: Message,
         /// What is wrong and what to do.
-        message: String,
+        message: Message,
     },
     /// The schema does not fit the table.
     #[error("the schema does not fit the data: {message}")]
     Mismatch {
         /// What is wrong and what to do.
-        message: String,
+        message: Message,
     },
     /// One cell does not fit its column's schema.
     #[error("column `{column}`, row {row}: {message}")]
@@ -146,7 +149,7 @@ pub enum DataError {
         /// The row, from 1.
         row: u64,
         /// What is wrong and what to do.
-        message: String,
+        message: Message,
     },
     /// Nothing is left to learn from.
     #[error(

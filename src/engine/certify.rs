@@ -11,6 +11,8 @@ use crate::export::certificate::{
     SyntheticFile,
 };
 use crate::export::{Recipe, Written};
+use crate::message;
+use crate::num::Message;
 use crate::privacy::AccountantKind;
 use crate::privacy::ledger::PrivacyUnit;
 use crate::train::{DeviceKind, StopReason, TrainSettings};
@@ -124,19 +126,25 @@ impl RunRequest {
     /// # Errors
     /// When the recipe names a method, device or setting that this program does not know.
     pub fn from_recipe(recipe: &Recipe) -> Result<Self, Problem> {
-        let wrong = |message: String| Problem::plain(Area::Train, message);
+        let wrong = |message: Message| Problem::plain(Area::Train, message);
         let method = crate::engine::Method::ALL
             .into_iter()
             .find(|method| method.name() == recipe.method)
             .ok_or_else(|| {
-                wrong(format!(
-                    "the recipe's method `{}` is not known here",
-                    recipe.method
+                wrong(message!(
+                    "say-recipe-method",
+                    "the recipe's method `{name}` is not known here",
+                    name = recipe.method
                 ))
             })?;
         let device = match &recipe.device {
-            Some(name) => DeviceKind::from_name(name)
-                .ok_or_else(|| wrong(format!("the recipe's device `{name}` is not known here")))?,
+            Some(name) => DeviceKind::from_name(name).ok_or_else(|| {
+                wrong(message!(
+                    "say-recipe-device",
+                    "the recipe's device `{name}` is not known here",
+                    name = name
+                ))
+            })?,
             None => DeviceKind::default(),
         };
         let settings: TrainSettings = recipe

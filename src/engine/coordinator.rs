@@ -22,6 +22,8 @@ use crate::engine::run_job::RunEnd;
 use crate::engine::settings::Settings;
 use crate::engine::snapshot::{LedgerView, PlanPreview, Snapshot};
 use crate::engine::{Latest, Wake};
+use crate::message;
+use crate::num::Message;
 use crate::privacy::ledger::EntryId;
 use crate::train::PlanSummary;
 
@@ -75,7 +77,7 @@ pub(super) enum Note {
     },
     RunWarning {
         run: RunId,
-        message: String,
+        message: Message,
     },
     RunEnded {
         run: RunId,
@@ -313,7 +315,10 @@ impl Coordinator {
         let Some(dataset) = self.dataset.current() else {
             return self.fail(Problem::plain(
                 Area::Ledger,
-                "open a table before setting its total budget",
+                message!(
+                    "say-total-no-table",
+                    "open a table before setting its total budget"
+                ),
             ));
         };
         let outcome = self

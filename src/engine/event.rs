@@ -4,7 +4,9 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use crate::engine::command::RunId;
+use crate::engine::told;
 use crate::export::Written;
+use crate::num::Message;
 use crate::privacy::ledger::EntryId;
 use crate::train::StopReason;
 
@@ -14,9 +16,9 @@ pub struct Problem {
     /// The part of the work that failed.
     pub area: Area,
     /// The message: which file, row or column, what was expected, what to do.
-    pub message: String,
+    pub message: Message,
     /// The causes behind the message, outermost first.
-    pub causes: Vec<String>,
+    pub causes: Vec<Message>,
 }
 
 impl Problem {
@@ -25,18 +27,18 @@ impl Problem {
         let mut causes = Vec::new();
         let mut next = error.source();
         while let Some(cause) = next {
-            causes.push(cause.to_string());
+            causes.push(told::message(cause));
             next = cause.source();
         }
         Self {
             area,
-            message: error.to_string(),
+            message: told::message(error),
             causes,
         }
     }
 
     /// A problem that has no error behind it.
-    pub fn plain(area: Area, message: impl Into<String>) -> Self {
+    pub fn plain(area: Area, message: impl Into<Message>) -> Self {
         Self {
             area,
             message: message.into(),
@@ -47,7 +49,7 @@ impl Problem {
 
 impl std::fmt::Display for Problem {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.message)
+        self.message.fmt(formatter)
     }
 }
 
@@ -96,7 +98,7 @@ pub enum EngineEvent {
         /// The part of the work.
         area: Area,
         /// The message.
-        message: String,
+        message: Message,
     },
     /// A run ended and its generator can be used.
     Finished {

@@ -15,6 +15,7 @@ use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::run_job::plan_for;
 use crate::engine::snapshot::LoadStage;
+use crate::message;
 use crate::num::Progress;
 use crate::train::PlanSummary;
 
@@ -188,7 +189,12 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
     let loading = |error: crate::data::DataError| Problem::new(Area::Load, &error);
     match source {
         DataSource::Sample(id) => {
-            let unknown = || Problem::plain(Area::Load, format!("no sample table is called `{id}`"));
+            let unknown = || {
+                Problem::plain(
+                    Area::Load,
+                    message!("say-no-sample", "no sample table is called `{name}`", name = id),
+                )
+            };
             let sample = samples::find(id).ok_or_else(unknown)?;
             let table = sample.table(progress).map_err(loading)?;
             let schema = sample.schema().map_err(loading)?;

@@ -18,6 +18,7 @@ pub mod command;
 pub mod event;
 pub mod settings;
 pub mod snapshot;
+mod told;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +26,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::message;
 
 pub use command::{
     ColumnEdit, Command, Condition, DataSource, ExportRequest, Method, PrivacyTarget, RunId, RunRequest,
@@ -171,7 +174,11 @@ fn catching<T>(area: Area, work: impl FnOnce() -> Result<T, Problem>) -> Result<
             .unwrap_or_else(|| "without a message".into());
         Err(Problem::plain(
             area,
-            format!("a fault in the program, please report it: {message}"),
+            message!(
+                "say-fault",
+                "a fault in the program, please report it: {words}",
+                words = message
+            ),
         ))
     })
 }

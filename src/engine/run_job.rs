@@ -10,10 +10,11 @@ use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::snapshot::Dataset;
+use crate::engine::told;
 use crate::engine::watcher::{RunSlot, Watcher};
 use crate::export::certificate::Choices;
-use crate::num::Delta;
-use crate::num::{Progress, RandomSource};
+use crate::message;
+use crate::num::{Delta, Message, Progress, RandomSource};
 use crate::privacy::ledger::{DatasetId, EntryId, Outcome, PrivacyUnit, Reservation, Settlement};
 use crate::privacy::{AccountantKind, EventList, Neighboring};
 use crate::train::{
@@ -84,7 +85,7 @@ impl RunJob {
             plan: Arc::new(summary.clone()),
         });
         for warning in plan.warnings() {
-            self.warn(warning.to_string());
+            self.warn(warning.message());
         }
         let encoder =
             RowEncoder::new(&dataset.schema, plan.encoder_settings()).map_err(|error| failed(&error))?;
@@ -141,7 +142,7 @@ impl RunJob {
         }
     }
 
-    fn warn(&self, message: String) {
+    fn warn(&self, message: Message) {
         let _ = self.notes.send(Note::RunWarning {
             run: self.id,
             message,
@@ -151,8 +152,10 @@ impl RunJob {
     fn warn_of_clamped(&self, rows: &EncodedRows) -> bool {
         let cells = rows.clamped_cells();
         if cells > 0 {
-            self.warn(format!(
-                "{cells} numbers lie outside their public bounds and count as the nearest bound (steward only)"
+            self.warn(message!(
+                "say-clamped",
+                "{cells} numbers lie outside their public bounds and count as the nearest bound (steward only)",
+                cells = cells
             ));
         }
         cells > 0
@@ -164,7 +167,10 @@ impl RunJob {
             return Ok(None);
         };
         let Some(dataset) = self.identity else {
-            let message = "the ledger cannot be used, so nothing may be spent; see the log for the reason";
+            let message = message!(
+                "say-no-ledger",
+                "the ledger cannot be used, so nothing may be spent; see the log for the reason"
+            );
             return Err(Problem::plain(Area::Ledger, message));
         };
         let schema = &self.dataset.schema;
@@ -246,14 +252,16 @@ impl RunJob {
             epsilon,
             delta,
             outcome: Outcome::Failed {
-                message: problem.message.clone(),
+                message: problem.message.to_string(),
             },
             note: None,
         };
         if let Err(error) = self.ledger.settle(entry, settlement) {
-            self.warn(format!(
-                "the account of {} stays at its whole plan: {error}",
-                self.id
+            self.warn(message!(
+                "say-whole-plan",
+                "the account of run {run} stays at its whole plan: {reason}",
+                run = self.id.0,
+                reason = told::message(&error)
             ));
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use eframe::egui::{self, Context, Ui, vec2};
 
+use crate::engine::event::{Area, Problem};
 use crate::engine::settings::Settings;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::{Engine, EngineError, home_folder};
@@ -34,7 +35,10 @@ impl App {
         let engine = Engine::spawn(home, Arc::new(move || repaint.request_repaint()))?;
         let (settings, problem) = match Settings::load(home) {
             Ok(settings) => (settings, None),
-            Err(error) => (Settings::default(), Some(error.to_string())),
+            Err(error) => {
+                let problem = Problem::new(Area::Settings, &error);
+                (Settings::default(), Some(problem.message))
+            }
         };
         let mut workbench = Workbench::new(ctx, settings);
         if let Some(problem) = problem {

@@ -7,19 +7,24 @@ use fluent_bundle::{FluentArgs, FluentBundle, FluentResource, FluentValue};
 use unic_langid::LanguageIdentifier;
 
 use crate::engine::settings::Language;
+use crate::num::{Argument, Message};
 
 /// The files of a language, in the order in which they are read.
-fn sources(language: Language) -> [&'static str; 3] {
+///
+/// What the engine says ([`Message`]) is English where it is said; the other languages have a file of its own for
+/// it, by the messages' keys.
+fn sources(language: Language) -> &'static [&'static str] {
     match language {
-        Language::English => [
+        Language::English => &[
             include_str!("../../assets/i18n/en/window.ftl"),
             include_str!("../../assets/i18n/en/pages.ftl"),
             include_str!("../../assets/i18n/en/settings.ftl"),
         ],
-        Language::Chinese => [
+        Language::Chinese => &[
             include_str!("../../assets/i18n/zh-CN/window.ftl"),
             include_str!("../../assets/i18n/zh-CN/pages.ftl"),
             include_str!("../../assets/i18n/zh-CN/settings.ftl"),
+            include_str!("../../assets/i18n/zh-CN/messages.ftl"),
         ],
     }
 }
@@ -66,7 +71,7 @@ impl Texts {
         let mut bundle = FluentBundle::new(vec![identifier(language)]);
         bundle.set_use_isolating(false);
         let mut keys = Vec::new();
-        for source in sources(language) {
+        for &source in sources(language) {
             let resource = match FluentResource::try_new(source.to_owned()) {
                 Ok(resource) | Err((resource, _)) => resource,
             };
@@ -131,6 +136,47 @@ impl Texts {
         text
     }
 
+    /// What the engine says, in this language: by its key, or in its own words where it has none.
+    pub fn say(&self, message: &Message) -> String {
+        if self.language == Language::English {
+            return message.as_str().to_owned();
+        }
+        let Some(key) = message.key() else {
+            return message.as_str().to_owned();
+        };
+        let Some(pattern) = self.bundle.get_message(key).and_then(|message| message.value()) else {
+            self.note(key);
+            return message.as_str().to_owned();
+        };
+        let arguments: FluentArgs<'_> = message
+            .arguments()
+            .iter()
+            .map(|(name, argument)| (*name, self.filled(argument)))
+            .collect();
+        let mut errors = Vec::new();
+        let text = self
+            .bundle
+            .format_pattern(pattern, Some(&arguments), &mut errors)
+            .into_owned();
+        if !errors.is_empty() {
+            self.note(key);
+        }
+        text
+    }
+
+    /// What stands at a place of a message, in this language.
+    pub fn filled(&self, argument: &Argument) -> String {
+        match argument {
+            Argument::Text(text) => text.clone(),
+            Argument::Key(key) => self.get(key).to_owned(),
+            Argument::Said(message) => self.say(message),
+            Argument::List(messages) => {
+                let all: Vec<String> = messages.iter().map(|message| self.say(message)).collect();
+                all.join("；")
+            }
+        }
+    }
+
     fn note(&self, key: &str) {
         self.missing.borrow_mut().insert(key.to_owned());
     }
@@ -183,9 +229,9 @@ mod tests {
         found
     }
 
-    fn all_variables(language: Language) -> BTreeMap<String, BTreeSet<String>> {
+    fn all_variables(sources: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
         let mut all = BTreeMap::new();
-        for source in sources(language) {
+        for &source in sources {
             for (key, names) in variables(source) {
                 assert!(all.insert(key.clone(), names).is_none(), "{key} stands twice");
             }
@@ -196,17 +242,124 @@ mod tests {
     #[test]
     fn the_files_parse_and_both_languages_say_the_same_things() {
         for language in [Language::English, Language::Chinese] {
-            for source in sources(language) {
+            for &source in sources(language) {
                 if let Err((_, errors)) = FluentResource::try_new(source.to_owned()) {
                     panic!("{language:?}: {errors:?}");
                 }
             }
         }
-        let (english, chinese) = (all_variables(Language::English), all_variables(Language::Chinese));
+        let english = sources(Language::English);
+        // What the engine says comes last, and in the other language only.
+        let chinese = &sources(Language::Chinese)[..english.len()];
+        let (english, chinese) = (all_variables(english), all_variables(chinese));
         for (key, names) in &english {
             assert_eq!(chinese.get(key), Some(names), "{key} differs");
         }
         assert_eq!(english.len(), chinese.len());
+    }
+
+    /// The messages in a source: the key, and the names that fill its places.
+    fn messages(source: &str) -> Vec<(String, BTreeSet<String>)> {
+        let mut found = Vec::new();
+        for call in ["message!(", "said!("] {
+            for (at, _) in source.match_indices(call) {
+                let parts = arguments(&source[at + call.len()..]);
+                let Some(key) = parts.iter().find_map(|part| {
+                    let literal = part.trim().strip_prefix('"')?.strip_suffix('"')?;
+                    Some(literal.to_owned())
+                }) else {
+                    continue;
+                };
+                let names = parts.iter().filter_map(|part| {
+                    let (name, _) = part.split_once('=')?;
+                    let name = name.trim();
+                    let is_name =
+                        !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+                    is_name.then(|| name.to_owned())
+                });
+                found.push((key, names.collect()));
+            }
+        }
+        found
+    }
+
+    /// What stands between the commas of a call, up to the parenthesis that closes it.
+    fn arguments(source: &str) -> Vec<String> {
+        let (mut depth, mut quoted, mut escaped) = (0, false, false);
+        let mut parts = vec![String::new()];
+        for c in source.chars() {
+            if quoted {
+                quoted = escaped || c != '"';
+                escaped = c == '\\' && !escaped;
+            } else {
+                match c {
+                    '"' => quoted = true,
+                    '(' | '[' | '{' => depth += 1,
+                    ')' if depth == 0 => break,
+                    ')' | ']' | '}' => depth -= 1,
+                    ',' if depth == 0 => {
+                        parts.push(String::new());
+                        continue;
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(part) = parts.last_mut() {
+                part.push(c);
+            }
+        }
+        parts
+    }
+
+    fn rust_files(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                rust_files(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(path);
+            }
+        }
+    }
+
+    /// Everything that the engine says has a translation, and fills all of its places.
+    #[test]
+    fn what_the_engine_says_is_translated() {
+        let mut files = Vec::new();
+        rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+        let known = all_variables(sources(Language::Chinese));
+        let mut seen = 0;
+        for file in files {
+            if file.ends_with("num/message.rs") || file.ends_with("gui/i18n.rs") {
+                continue;
+            }
+            for (key, names) in messages(&std::fs::read_to_string(&file).unwrap()) {
+                let wanted = known
+                    .get(&key)
+                    .unwrap_or_else(|| panic!("{}: no text for {key}", file.display()));
+                assert!(wanted.is_subset(&names), "{key}: {wanted:?} of {names:?}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 150, "the search finds the messages: {seen}");
+    }
+
+    #[test]
+    fn the_engine_speaks_the_windows_language() {
+        let inner = crate::message!("cell-is-missing", "the cell is missing");
+        let message = crate::message!(
+            "in-column",
+            "column `{column}`: {message}",
+            column = "年龄",
+            message = inner
+        );
+        let chinese = Texts::new(Language::Chinese);
+        let said = chinese.say(&message);
+        assert!(said.starts_with("“年龄”列：单元格缺失"), "{said}");
+        assert!(chinese.missing().is_empty());
+        let english = Texts::new(Language::English);
+        assert_eq!(english.say(&message), message.as_str());
+        assert_eq!(chinese.say(&Message::plain("os error 2")), "os error 2");
     }
 
     /// Every literal key in the window's source exists.

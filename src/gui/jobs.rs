@@ -42,7 +42,7 @@ pub fn run_state(cx: &Cx<'_>, run: &RunView) -> String {
         RunState::Preparing => t.get("run-preparing").to_owned(),
         RunState::Stopping => t.get("run-stopping").to_owned(),
         RunState::Finished(reason) => stop_reason(cx, *reason).to_owned(),
-        RunState::Failed(problem) => problem.message.clone(),
+        RunState::Failed(problem) => t.say(&problem.message),
         RunState::Paused => t.with("run-paused", [("steps", steps(run).into())]),
         RunState::Running => {
             let mut parts = vec![t.with("run-steps", [("steps", steps(run).into())])];
@@ -194,11 +194,12 @@ fn job(ui: &mut Ui, cx: &Cx<'_>, title: &str, state: &str, share: Option<f32>) {
 /// A problem drawn where it belongs: what, and its causes on hover.
 pub fn problem(ui: &mut Ui, cx: &Cx<'_>, problem: &Problem) {
     let response = ui.add(
-        egui::Label::new(RichText::new(&problem.message).color(cx.palette.warn_text))
+        egui::Label::new(RichText::new(cx.texts.say(&problem.message)).color(cx.palette.warn_text))
             .wrap()
             .selectable(true),
     );
     if !problem.causes.is_empty() {
-        response.on_hover_text(problem.causes.join("\n"));
+        let causes: Vec<String> = problem.causes.iter().map(|cause| cx.texts.say(cause)).collect();
+        response.on_hover_text(causes.join("\n"));
     }
 }

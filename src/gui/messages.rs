@@ -10,6 +10,7 @@ use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets::{self, Icon};
+use crate::num::Message as Text;
 use crate::train::StopReason;
 
 /// How long a toast stays.
@@ -29,7 +30,7 @@ pub enum Note {
     /// More than one file was dropped; the first was taken.
     OneFileOnly,
     /// Settings could not be read.
-    Settings(String),
+    Settings(Text),
 }
 
 /// What a message is about.
@@ -271,8 +272,8 @@ fn area_key(area: Area) -> &'static str {
 fn problem(cx: &Cx<'_>, problem: &Problem) -> Told {
     Told {
         title: cx.texts.get(area_key(problem.area)).to_owned(),
-        body: problem.message.clone(),
-        causes: problem.causes.clone(),
+        body: cx.texts.say(&problem.message),
+        causes: problem.causes.iter().map(|cause| cx.texts.say(cause)).collect(),
     }
 }
 
@@ -299,7 +300,7 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
             let (title, body) = match note {
                 Note::NoDialog => (t.get("note-no-dialog"), String::new()),
                 Note::OneFileOnly => (t.get("note-one-file"), String::new()),
-                Note::Settings(message) => (t.get("problem-settings"), message.clone()),
+                Note::Settings(message) => (t.get("problem-settings"), t.say(message)),
             };
             return plain(title.to_owned(), body);
         }
@@ -328,7 +329,7 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
             },
         ),
         EngineEvent::Warning { area, message, .. } => {
-            plain(t.get(area_key(*area)).to_owned(), message.clone())
+            plain(t.get(area_key(*area)).to_owned(), t.say(message))
         }
         EngineEvent::Finished { reason, .. } => plain(
             t.get("event-finished").to_owned(),

@@ -2,11 +2,13 @@
 
 pub mod fft;
 pub mod logspace;
+mod message;
 pub mod progress;
 mod random;
 mod steward;
 mod units;
 
+pub use message::{Argument, Fills, Message};
 pub use progress::{Cancelled, Progress};
 pub use random::{RandomOrigin, RandomSource};
 pub use steward::StewardOnly;

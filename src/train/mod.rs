@@ -27,7 +27,7 @@ pub use describe::{
 };
 pub use layout::heads_of;
 pub use observe::{ColumnHistogram, Fidelity, Observation, StepObservation};
-pub use plan::{LARGEST_EPSILON, Plan, PlanError, PlanSummary, PlanWarning, Privacy, known_rows};
+pub use plan::{LARGEST_EPSILON, Plan, PlanError, PlanSummary, PlanWarning, Privacy, known_rows, rounded_up};
 pub use privatize::Refusal;
 pub use recommend::recommended;
 pub use sampler::PoissonSampler;

@@ -2,6 +2,8 @@
 //!
 //! The sampler, the noise and the accountant all read the same plan, so what is charged is what is used.
 
+mod warning;
+
 use serde::{Deserialize, Serialize};
 
 use super::budget::{self, Budget};
@@ -10,13 +12,13 @@ use super::layout::RowLayout;
 use super::schedule::{Schedule, Stretch};
 use super::settings::TrainSettings;
 use crate::data::{DataError, EncoderSettings, NumericCode, OpenColumn, Provenance, RowEncoder, Schema};
-use crate::num::{Delta, Epsilon, NoiseMultiplier, SamplingRate, UnitError};
+use crate::num::{Delta, Epsilon, Message, NoiseMultiplier, SamplingRate, UnitError};
 use crate::privacy::{CalibrationError, EventList, Neighboring};
+
+pub use warning::PlanWarning;
 
 /// An ε beyond this promises nothing worth the noise.
 pub const LARGEST_EPSILON: f64 = 100.0;
-/// From this ε on, a plan warns.
-const WEAK_EPSILON: f64 = 10.0;
 
 /// The promise that a run is to keep, as asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +94,7 @@ pub enum PlanError {
 }
 
 /// Four significant digits, rounded up so that the number shown works itself.
-fn rounded_up(value: f64) -> f64 {
+pub fn rounded_up(value: f64) -> f64 {
     let unit = 10.0_f64.powf(value.log10().floor() - 3.0);
     (value / unit).ceil() * unit
 }
@@ -102,64 +104,6 @@ fn list_open(columns: &[OpenColumn]) -> String {
         .iter()
         .map(|column| format!("`{}` ({})", column.name, column.why));
     each.collect::<Vec<_>>().join("; ")
-}
-
-/// Something that a person should know before the run starts.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PlanWarning {
-    /// δ so large that publishing a few rows in the clear would be allowed.
-    LargeDelta {
-        /// δ.
-        delta: f64,
-        /// The rows.
-        rows: usize,
-    },
-    /// ε so large that the promise is weak.
-    LargeEpsilon {
-        /// ε.
-        epsilon: f64,
-    },
-    /// The expected batch was lowered to the rows there are.
-    BatchLowered {
-        /// Asked for.
-        asked: u64,
-        /// Used.
-        used: usize,
-    },
-    /// The row count is private, but sampling rate and marginals reveal it.
-    RowCountRevealed,
-    /// So little data that the noise drowns most of it.
-    FewRows {
-        /// The rows.
-        rows: usize,
-    },
-    /// No promise is made at all.
-    NotPrivate,
-}
-
-impl std::fmt::Display for PlanWarning {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::LargeDelta { delta, rows } => write!(
-                formatter,
-                "δ = {delta} is at least 1/{rows}: such a δ allows a mechanism that publishes a whole row in the clear; choose δ well below 1/{rows}"
-            ),
-            Self::LargeEpsilon { epsilon } => {
-                write!(formatter, "ε = {epsilon} is a weak promise: it bounds what a worst-case attacker learns only loosely")
-            }
-            Self::BatchLowered { asked, used } => {
-                write!(formatter, "the expected batch was lowered from {asked} to {used} rows, which is all there are")
-            }
-            Self::RowCountRevealed => formatter.write_str(
-                "the number of rows is not declared public, but the sampling rate reveals it: it is not protected",
-            ),
-            Self::FewRows { rows } => write!(
-                formatter,
-                "with {rows} rows the noise covers most of what relates one column to another; expect single columns to be right and little more"
-            ),
-            Self::NotPrivate => formatter.write_str("this method makes no privacy claim: keep what it makes to yourself"),
-        }
-    }
 }
 
 /// A checked and calibrated run.
@@ -220,7 +164,7 @@ pub struct PlanSummary {
     /// ε after some steps, from the first to the last: `[step, ε]`.
     pub epsilon_curve: Vec<[f64; 2]>,
     /// Warnings, in words.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 /// Points of the planned ε curve.
@@ -261,7 +205,7 @@ impl Plan {
         let protection = promise
             .map(|promise| budget::protect(&promise.into_budget(), settings, &layout, sampling_rate))
             .transpose()?;
-        let warnings = warnings(settings, schema, known, expected_batch, promise);
+        let warnings = warning::warnings(settings, schema, known, expected_batch, promise);
         Ok(Self {
             settings: settings.clone(),
             encoder,
@@ -406,7 +350,7 @@ impl Plan {
             epsilon_curve: protection.map_or_else(Vec::new, |protection| {
                 budget::epsilon_curve(protection, self.sampling_rate, CURVE_POINTS)
             }),
-            warnings: self.warnings.iter().map(ToString::to_string).collect(),
+            warnings: self.warnings.iter().map(PlanWarning::message).collect(),
         }
     }
 }
@@ -462,45 +406,6 @@ impl Promise {
             neighboring: self.neighboring,
         }
     }
-}
-
-fn warnings(
-    settings: &TrainSettings,
-    schema: &Schema,
-    rows: usize,
-    expected_batch: usize,
-    promise: Option<Promise>,
-) -> Vec<PlanWarning> {
-    /// Below this many rows little but single columns survives the noise (at small ε).
-    const FEW_ROWS: f64 = 3000.0;
-    let mut warnings = Vec::new();
-    if settings.batch_size > expected_batch as u64 {
-        warnings.push(PlanWarning::BatchLowered {
-            asked: settings.batch_size,
-            used: expected_batch,
-        });
-    }
-    let Some(promise) = promise else {
-        warnings.push(PlanWarning::NotPrivate);
-        return warnings;
-    };
-    let (epsilon, delta) = (promise.epsilon.get(), promise.delta.get());
-    if delta * rows as f64 >= 1.0 {
-        warnings.push(PlanWarning::LargeDelta { delta, rows });
-    }
-    if epsilon >= WEAK_EPSILON {
-        warnings.push(PlanWarning::LargeEpsilon { epsilon });
-    }
-    let is_known = schema
-        .rows
-        .is_some_and(|known| matches!(known.provenance, Provenance::Declared | Provenance::Bought));
-    if promise.neighboring == Neighboring::AddRemoveOne && !is_known {
-        warnings.push(PlanWarning::RowCountRevealed);
-    }
-    if (rows as f64) * epsilon < FEW_ROWS {
-        warnings.push(PlanWarning::FewRows { rows });
-    }
-    warnings
 }
 
 #[cfg(test)]

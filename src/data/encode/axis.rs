@@ -6,6 +6,8 @@
 use crate::data::schema::{Bound, Column, Kind, Scale};
 use crate::data::value::{TemporalFormat, parse_integer, parse_iso, parse_number, whole_number};
 use crate::data::{DataError, value::DAY_MICROS};
+use crate::message;
+use crate::num::Message;
 
 /// Positions up to this size are exact in a double.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -42,10 +44,14 @@ impl Axis {
                 None => Units::Real,
             },
             Kind::Integer => Units::Whole,
-            kind => Units::Temporal(
-                TemporalFormat::new(kind, column.format.as_deref())
-                    .ok_or_else(|| schema_error(column, &format!("the format does not spell a {kind}")))?,
-            ),
+            kind => Units::Temporal(TemporalFormat::new(kind, column.format.as_deref()).ok_or_else(
+                || {
+                    schema_error(
+                        column,
+                        message!("schema-format", "the format does not spell a {kind}", kind = kind),
+                    )
+                },
+            )?),
         };
         let edges = column.bins.as_deref().unwrap_or_default();
         let end = |bound: &Option<Bound>, edge: Option<&f64>| {
@@ -54,7 +60,12 @@ impl Axis {
                 Some(number) => number.as_f64(),
                 None => edge.copied(),
             };
-            value.ok_or_else(|| schema_error(column, "it has no bounds; give lower and upper"))
+            value.ok_or_else(|| {
+                schema_error(
+                    column,
+                    message!("schema-no-bounds", "it has no bounds; give lower and upper"),
+                )
+            })
         };
         let lower = end(&column.lower, edges.first())?;
         let upper = end(&column.upper, edges.last())?;
@@ -72,7 +83,10 @@ impl Axis {
         if !is_exact || lower > upper {
             return Err(schema_error(
                 column,
-                "no value lies between its bounds; widen them",
+                message!(
+                    "schema-empty-range",
+                    "no value lies between its bounds; widen them"
+                ),
             ));
         }
         Ok(Self {
@@ -225,10 +239,15 @@ impl Axis {
     }
 }
 
-pub(super) fn schema_error(column: &Column, message: &str) -> DataError {
+pub(super) fn schema_error(column: &Column, message: Message) -> DataError {
     DataError::Schema {
-        place: "schema".to_owned(),
-        message: format!("column `{}`: {message}", column.name),
+        place: message!("place-schema", "schema"),
+        message: message!(
+            "in-column",
+            "column `{column}`: {message}",
+            column = column.name,
+            message = message
+        ),
     }
 }
 

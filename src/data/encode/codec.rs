@@ -9,6 +9,8 @@ use crate::data::schema::{Column, Kind, Schema};
 use crate::data::table::Cells;
 use crate::data::value::{format_number, parse_number};
 use crate::data::{DataError, Table};
+use crate::message;
+use crate::num::Message;
 use crate::num::progress::Progress;
 
 use arrow::array::{Array, ArrayRef};
@@ -67,7 +69,10 @@ impl Codec {
                 if values.is_empty() {
                     return Err(schema_error(
                         column,
-                        "it has no list of public values; give a domain",
+                        message!(
+                            "schema-no-domain",
+                            "it has no list of public values; give a domain"
+                        ),
                     ));
                 }
                 let places = values
@@ -121,9 +126,10 @@ impl Codec {
         sink: &mut dyn FnMut(usize, &[Encoded]),
     ) -> Result<(), DataError> {
         let position = table.position(&self.name).ok_or_else(|| DataError::Mismatch {
-            message: format!(
-                "the data has no column `{}`; take it out of the schema, or choose the file that has it",
-                self.name
+            message: message!(
+                "misfit-no-column",
+                "the data has no column `{column}`; take it out of the schema, or choose the file that has it",
+                column = self.name
             ),
         })?;
         let mut row = 0;
@@ -147,7 +153,7 @@ impl Codec {
         out: &mut Vec<Encoded>,
     ) -> Result<(), DataError> {
         let rows = array.len();
-        let mut fill = |encode: &dyn Fn(usize) -> Result<Encoded, String>| {
+        let mut fill = |encode: &dyn Fn(usize) -> Result<Encoded, Message>| {
             for row in 0..rows {
                 let cell = if array.is_valid(row) {
                     encode(row)
@@ -204,7 +210,7 @@ impl Codec {
         }
     }
 
-    fn cell_error(&self, row: usize, message: String) -> DataError {
+    fn cell_error(&self, row: usize, message: Message) -> DataError {
         DataError::Cell {
             column: self.name.clone(),
             row: row as u64 + 1,
@@ -212,12 +218,12 @@ impl Codec {
         }
     }
 
-    fn missing(&self) -> Result<Encoded, String> {
+    fn missing(&self) -> Result<Encoded, Message> {
         if !self.allows_missing {
-            return Err(
+            return Err(message!(
+                "cell-is-missing",
                 "the cell is missing, but the schema says that none is; set missing = true, or mend the data"
-                    .to_owned(),
-            );
+            ));
         }
         // A scalar's own block of two holds present, missing.
         let code = self.places().unwrap_or(1) as u16;
@@ -228,7 +234,7 @@ impl Codec {
         })
     }
 
-    fn of_text(&self, text: &str) -> Result<Encoded, String> {
+    fn of_text(&self, text: &str) -> Result<Encoded, Message> {
         if text.is_empty() || self.missing_texts.iter().any(|missing| missing == text) {
             return self.missing();
         }
@@ -238,8 +244,10 @@ impl Codec {
                     code,
                     ..Encoded::default()
                 }),
-                None => Err(format!(
-                    "the value \"{text}\" is not in the domain; add it there if it is a public value, or to the missing spellings"
+                None => Err(message!(
+                    "cell-not-in-domain",
+                    "the value \"{value}\" is not in the domain; add it there if it is a public value, or to the missing spellings",
+                    value = text
                 )),
             },
             Coding::Flag { spellings: [no, yes] } => {
@@ -250,8 +258,12 @@ impl Codec {
                         ..Encoded::default()
                     })
                 } else {
-                    Err(format!(
-                        "the value \"{text}\" is neither \"{no}\" nor \"{yes}\"; set domain = [false, true] as spelled"
+                    Err(message!(
+                        "cell-not-boolean",
+                        "the value \"{value}\" is neither \"{no}\" nor \"{yes}\"; set domain = [false, true] as spelled",
+                        value = text,
+                        no = no,
+                        yes = yes
                     ))
                 }
             }
@@ -262,18 +274,23 @@ impl Codec {
         }
     }
 
-    fn not_of_kind(&self, text: &str) -> String {
+    fn not_of_kind(&self, text: &str) -> Message {
         let kind = match self.kind {
-            Kind::Integer => "a whole number",
-            Kind::Continuous => "a number",
-            Kind::Date => "a date in the column's format",
-            Kind::Time => "a time in the column's format",
-            _ => "a date with a time in the column's format",
+            Kind::Integer => message!("a-whole-number", "a whole number"),
+            Kind::Continuous => message!("a-number", "a number"),
+            Kind::Date => message!("a-date", "a date in the column's format"),
+            Kind::Time => message!("a-time", "a time in the column's format"),
+            _ => message!("a-datetime", "a date with a time in the column's format"),
         };
-        format!("\"{text}\" is not {kind}; change the kind or format, or add it to the missing spellings")
+        message!(
+            "cell-not-of-kind",
+            "\"{value}\" is not {kind}; change the kind or format, or add it to the missing spellings",
+            value = text,
+            kind = kind
+        )
     }
 
-    fn of_integer(&self, value: i64) -> Result<Encoded, String> {
+    fn of_integer(&self, value: i64) -> Result<Encoded, Message> {
         match &self.coding {
             Coding::Bins { axis, .. } | Coding::Scalar { axis } => {
                 if self.missing_numbers.contains(&(value as f64)) {
@@ -287,7 +304,7 @@ impl Codec {
         }
     }
 
-    fn of_number(&self, value: f64) -> Result<Encoded, String> {
+    fn of_number(&self, value: f64) -> Result<Encoded, Message> {
         if value.is_nan() {
             return self.missing();
         }
@@ -304,7 +321,7 @@ impl Codec {
         }
     }
 
-    fn of_boolean(&self, value: bool) -> Result<Encoded, String> {
+    fn of_boolean(&self, value: bool) -> Result<Encoded, Message> {
         match &self.coding {
             Coding::Flag { .. } => Ok(Encoded {
                 code: u16::from(value),
@@ -319,7 +336,7 @@ impl Codec {
         found: Kind,
         value: i64,
         read: impl Fn(&Axis, i64) -> Option<f64>,
-    ) -> Result<Encoded, String> {
+    ) -> Result<Encoded, Message> {
         let text = || crate::data::value::format_iso(found, value);
         match &self.coding {
             Coding::Bins { axis, .. } | Coding::Scalar { axis } => read(axis, value)
@@ -350,7 +367,7 @@ impl Codec {
 #[derive(Default)]
 struct Known<'a> {
     texts: Option<&'a arrow::array::StringArray>,
-    cells: Vec<Result<Encoded, String>>,
+    cells: Vec<Result<Encoded, Message>>,
 }
 
 fn numeric_coding(column: &Column, index: usize, settings: &EncoderSettings) -> Result<Coding, DataError> {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::gather::{Distinct, Gathered};
 use crate::data::schema::Kind;
+use crate::num::{Argument, Fills};
 
 /// What speaks for an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -45,6 +46,23 @@ impl fmt::Display for IdentifierReason {
             Self::Address => "addresses",
             Self::Key => "machine-made keys",
         })
+    }
+}
+
+impl Fills for IdentifierReason {
+    fn argument(&self) -> Argument {
+        let key = match self {
+            Self::Unique => "identifier-unique",
+            Self::RecordNumber => "identifier-record-number",
+            Self::Email => "identifier-email",
+            Self::Phone => "identifier-phone",
+            Self::NationalId => "identifier-national-id",
+            Self::CardNumber => "identifier-card-number",
+            Self::Name => "identifier-name",
+            Self::Address => "identifier-address",
+            Self::Key => "identifier-key",
+        };
+        Argument::Key(key.to_owned())
     }
 }
 

@@ -20,6 +20,8 @@ use serde::Serialize;
 
 use super::schema::{Column, Kind, Provenance, Schema};
 use super::{DataError, Table};
+use crate::message;
+use crate::num::Message;
 use crate::num::progress::Progress;
 use gather::Gathered;
 pub use identifier::IdentifierReason;
@@ -102,12 +104,12 @@ pub struct ProfileWarning {
     #[serde(flatten)]
     pub what: WarningKind,
     /// The same in words.
-    pub message: String,
+    pub message: Message,
 }
 
 impl fmt::Display for ProfileWarning {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
+        self.message.fmt(formatter)
     }
 }
 
@@ -147,46 +149,68 @@ pub enum WarningKind {
     },
 }
 
+impl WarningKind {
+    /// The warning in words.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::LikelyIdentifier { reason } => message!(
+                "profile-identifier",
+                "likely an identifier ({reason}): proposed for dropping; give it another kind to keep it",
+                reason = reason
+            ),
+            Self::FreeText => message!(
+                "profile-free-text",
+                "free text: dropped, since it cannot be synthesised here"
+            ),
+            Self::ManyValues { distinct } => message!(
+                "profile-many-values",
+                "{count} different values: too many for a category, so it is taken as text and dropped",
+                count = distinct
+            ),
+            Self::AllMissing => message!("profile-all-missing", "no cell has a value: dropped"),
+            Self::Constant => message!("profile-constant", "every cell has the same value"),
+            Self::MostlyMissing { percent } => {
+                message!(
+                    "profile-mostly-missing",
+                    "{percent} % of the cells are missing",
+                    percent = percent
+                )
+            }
+            Self::AmbiguousDate => message!(
+                "profile-ambiguous-date",
+                "the dates could be day first or month first; check `format` in the schema"
+            ),
+            Self::HeaderLooksLikeData => message!(
+                "profile-header",
+                "the first line looks like a row of data; a file needs a header line with column names"
+            ),
+            Self::FewRows { rows } => message!(
+                "profile-few-rows",
+                "{rows} rows are few: at any strict ε the synthetic data will be far from the real",
+                rows = rows
+            ),
+        }
+    }
+}
+
 impl fmt::Display for WarningKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::LikelyIdentifier { reason } => {
-                write!(
-                    f,
-                    "likely an identifier ({reason}): proposed for dropping; give it another kind to keep it"
-                )
-            }
-            Self::FreeText => f.write_str("free text: dropped, since it cannot be synthesised here"),
-            Self::ManyValues { distinct } => {
-                write!(
-                    f,
-                    "{distinct} different values: too many for a category, so it is taken as text and dropped"
-                )
-            }
-            Self::AllMissing => f.write_str("no cell has a value: dropped"),
-            Self::Constant => f.write_str("every cell has the same value"),
-            Self::MostlyMissing { percent } => write!(f, "{percent} % of the cells are missing"),
-            Self::AmbiguousDate => {
-                f.write_str("the dates could be day first or month first; check `format` in the schema")
-            }
-            Self::HeaderLooksLikeData => f.write_str(
-                "the first line looks like a row of data; a file needs a header line with column names",
-            ),
-            Self::FewRows { rows } => {
-                write!(
-                    f,
-                    "{rows} rows are few: at any strict ε the synthetic data will be far from the real"
-                )
-            }
-        }
+        self.message().fmt(f)
     }
 }
 
 impl ProfileWarning {
     fn new(column: Option<&str>, what: WarningKind) -> Self {
         let message = match column {
-            Some(column) => format!("column `{column}`: {what}"),
-            None => what.to_string(),
+            Some(column) => {
+                message!(
+                    "in-column",
+                    "column `{column}`: {message}",
+                    column = column,
+                    message = what.message()
+                )
+            }
+            None => what.message(),
         };
         Self {
             column: column.map(str::to_owned),
@@ -261,7 +285,11 @@ pub fn profile(table: &Table, progress: &Progress) -> Result<Profile, DataError>
 /// When the table has no such column.
 pub fn suggest_column(table: &Table, schema: &Schema, name: &str, kind: Kind) -> Result<Column, DataError> {
     let index = table.position(name).ok_or_else(|| DataError::Mismatch {
-        message: format!("the data has no column `{name}`"),
+        message: message!(
+            "misfit-no-column",
+            "the data has no column `{column}`; take it out of the schema, or choose the file that has it",
+            column = name
+        ),
     })?;
     let mut values = Gathered::of(table, index);
     values.set_missing(&schema.missing);

@@ -15,6 +15,7 @@ use super::{ReadOptions, sniff};
 use crate::data::table::{Origin, TableSource};
 use crate::data::value::{file_name, trimmed};
 use crate::data::{DataError, Table};
+use crate::message;
 use crate::num::progress::Progress;
 
 /// Rows between two looks at the progress.
@@ -125,7 +126,11 @@ fn read_header<R: Read>(path: &Path, reader: &mut Reader<R>) -> Result<Vec<Strin
         };
         let name = std::str::from_utf8(trimmed(field)).map_err(|_| DataError::NotUtf8 {
             path: path.to_owned(),
-            place: format!("the header line, column {}", index + 1),
+            place: message!(
+                "place-header",
+                "the header line, column {column}",
+                column = index + 1
+            ),
         })?;
         if name.is_empty() {
             return Err(DataError::UnnamedColumn {
@@ -184,7 +189,13 @@ fn read_rows<R: Read>(
                 .push((!is_missing).then_some(cell))
                 .map_err(|_| DataError::NotUtf8 {
                     path: path.to_owned(),
-                    place: format!("row {row} (line {}), column `{}`", line(), names[index]),
+                    place: message!(
+                        "place-cell",
+                        "row {row} (line {line}), column `{column}`",
+                        row = row,
+                        line = line(),
+                        column = names[index]
+                    ),
                 })?;
         }
     }

@@ -47,6 +47,7 @@ pub fn read_table(path: &Path, options: &ReadOptions, progress: &Progress) -> Re
     if meta.is_dir() {
         return Err(DataError::NotATable {
             path: path.to_owned(),
+            key: "not-a-table-folder",
             found: "a folder",
             remedy: "choose a CSV or Parquet file in it",
         });

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::data::DataError;
+use crate::message;
 
 /// How much of a file is looked at.
 pub(super) const HEAD_BYTES: usize = 1 << 16;
@@ -22,31 +23,55 @@ pub(super) enum Form {
 
 /// Tells Parquet and text from everything else, by content.
 pub(super) fn recognise(path: &Path, head: &[u8]) -> Result<Form, DataError> {
-    const MAGICS: [(&[u8], &str, &str); 8] = [
+    const MAGICS: [(&[u8], &str, &str, &str); 8] = [
         (
             b"PK\x03\x04",
+            "not-a-table-zip",
             "a zip archive or spreadsheet",
             "export the sheet as CSV, or unpack it",
         ),
         (
             b"\xd0\xcf\x11\xe0",
+            "not-a-table-office",
             "an old spreadsheet or document",
             "export the sheet as CSV",
         ),
-        (b"\x1f\x8b", "a gzip archive", "unpack it"),
-        (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it"),
-        (b"%PDF", "a PDF document", "choose a CSV or Parquet file"),
-        (b"\x89PNG", "a picture", "choose a CSV or Parquet file"),
+        (b"\x1f\x8b", "not-a-table-gzip", "a gzip archive", "unpack it"),
+        (
+            b"\x28\xb5\x2f\xfd",
+            "not-a-table-zstd",
+            "a zstd archive",
+            "unpack it",
+        ),
+        (
+            b"%PDF",
+            "not-a-table-pdf",
+            "a PDF document",
+            "choose a CSV or Parquet file",
+        ),
+        (
+            b"\x89PNG",
+            "not-a-table-picture",
+            "a picture",
+            "choose a CSV or Parquet file",
+        ),
         (
             b"SQLite format 3",
+            "not-a-table-sqlite",
             "an SQLite database",
             "export one of its tables as CSV",
         ),
-        (b"ARROW1", "an Arrow file", "save it as Parquet or CSV"),
+        (
+            b"ARROW1",
+            "not-a-table-arrow",
+            "an Arrow file",
+            "save it as Parquet or CSV",
+        ),
     ];
-    let not_a_table = |found, remedy| {
+    let not_a_table = |key, found, remedy| {
         Err(DataError::NotATable {
             path: path.to_owned(),
+            key,
             found,
             remedy,
         })
@@ -59,23 +84,28 @@ pub(super) fn recognise(path: &Path, head: &[u8]) -> Result<Form, DataError> {
             path: path.to_owned(),
         });
     }
-    if let Some((_, found, remedy)) = MAGICS.iter().find(|(magic, ..)| head.starts_with(magic)) {
-        return not_a_table(found, remedy);
+    if let Some((_, key, found, remedy)) = MAGICS.iter().find(|(magic, ..)| head.starts_with(magic)) {
+        return not_a_table(key, found, remedy);
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(DataError::NotUtf8 {
             path: path.to_owned(),
-            place: "the file (it is UTF-16)".to_owned(),
+            place: message!("place-utf16", "the file (it is UTF-16)"),
         });
     }
     if head.contains(&0) {
-        return not_a_table("a binary file", "choose a CSV or Parquet file");
+        return not_a_table(
+            "not-a-table-binary",
+            "a binary file",
+            "choose a CSV or Parquet file",
+        );
     }
     if path
         .extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"))
     {
         return not_a_table(
+            "not-a-table-parquet",
             "no Parquet file although its name says so",
             "get a fresh copy, or rename it to .csv if it is text",
         );

@@ -3,6 +3,7 @@
 use super::types::{OpenReason, Schema};
 use crate::data::encode::{EncoderSettings, NumericCode, RowEncoder};
 use crate::data::{DataError, Provenance, Table};
+use crate::message;
 use crate::num::progress::Progress;
 
 impl Schema {
@@ -24,9 +25,10 @@ impl Schema {
             .collect();
         if !unnamed.is_empty() {
             return Err(DataError::Mismatch {
-                message: format!(
-                    "the data has columns that the schema does not name: {}; describe them there (kind = \"text\" drops one)",
-                    list(&unnamed)
+                message: message!(
+                    "misfit-unnamed",
+                    "the data has columns that the schema does not name: {columns}; describe them there (kind = \"text\" drops one)",
+                    columns = list(&unnamed)
                 ),
             });
         }
@@ -38,9 +40,10 @@ impl Schema {
             .collect();
         if !absent.is_empty() {
             return Err(DataError::Mismatch {
-                message: format!(
-                    "the schema names columns that the data does not have: {}; take them out, or choose the right file",
-                    list(&absent)
+                message: message!(
+                    "misfit-absent",
+                    "the schema names columns that the data does not have: {columns}; take them out, or choose the right file",
+                    columns = list(&absent)
                 ),
             });
         }
@@ -62,10 +65,11 @@ impl Schema {
             && rows.value != table.rows() as u64
         {
             return Err(DataError::Mismatch {
-                message: format!(
-                    "the schema says that the data has {} rows, it has {}; correct `rows`, or take it out",
-                    rows.value,
-                    table.rows()
+                message: message!(
+                    "misfit-rows",
+                    "the schema says that the data has {declared} rows, it has {found}; correct `rows`, or take it out",
+                    declared = rows.value,
+                    found = table.rows()
                 ),
             });
         }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use super::types::Schema;
 use super::validate::Problem;
 use crate::data::DataError;
+use crate::message;
+use crate::num::Message;
 
 impl Schema {
     /// Reads and validates a schema file.
@@ -29,7 +31,7 @@ impl Schema {
         })?;
         let text = String::from_utf8(bytes).map_err(|_| DataError::NotUtf8 {
             path: path.to_owned(),
-            place: "the schema".to_owned(),
+            place: message!("place-the-schema", "the schema"),
         })?;
         Self::parse(&text, &path.display().to_string())
     }
@@ -44,28 +46,16 @@ impl Schema {
 
     fn parse(text: &str, source: &str) -> Result<Self, DataError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let schema: Self = toml::from_str(text).map_err(|error| {
-            let place = match error.span() {
-                Some(span) => format!("{source}, line {}", line_at(text, span.start)),
-                None => source.to_owned(),
-            };
-            DataError::Schema {
-                place,
-                message: error.message().trim_end().to_owned(),
-            }
+        let schema: Self = toml::from_str(text).map_err(|error| DataError::Schema {
+            place: place(source, error.span().map(|span| line_at(text, span.start))),
+            message: Message::plain(error.message().trim_end()),
         })?;
         match schema.problems().into_iter().next() {
             None => Ok(schema),
-            Some(problem) => {
-                let place = match problem_line(text, &problem) {
-                    Some(line) => format!("{source}, line {line}"),
-                    None => source.to_owned(),
-                };
-                Err(DataError::Schema {
-                    place,
-                    message: problem.to_string(),
-                })
-            }
+            Some(problem) => Err(DataError::Schema {
+                place: place(source, problem_line(text, &problem)),
+                message: problem.in_words(),
+            }),
         }
     }
 
@@ -75,8 +65,8 @@ impl Schema {
     /// Only when a value has no TOML form (a number that is not finite).
     pub fn to_toml(&self) -> Result<String, DataError> {
         toml::to_string(self).map_err(|error| DataError::Schema {
-            place: "schema".to_owned(),
-            message: error.to_string(),
+            place: message!("place-schema", "schema"),
+            message: Message::plain(error.to_string()),
         })
     }
 
@@ -123,6 +113,18 @@ impl Schema {
 }
 
 /// The line, from 1, of a byte offset.
+fn place(source: &str, line: Option<usize>) -> Message {
+    match line {
+        Some(line) => message!(
+            "place-line",
+            "{source}, line {line}",
+            source = source,
+            line = line
+        ),
+        None => Message::plain(source),
+    }
+}
+
 fn line_at(text: &str, offset: usize) -> usize {
     let before = text.get(..offset).unwrap_or(text);
     before.matches('\n').count() + 1

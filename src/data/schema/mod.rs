@@ -17,3 +17,22 @@ pub use types::{
     Column, Kind, OpenColumn, OpenReason, Provenance, RowCount, SCHEMA_VERSION, Scale, Schema, Unit,
 };
 pub use validate::{MAX_DOMAIN, Problem};
+
+/// The kinds have names of their own in each language.
+impl crate::num::Fills for Kind {
+    fn argument(&self) -> crate::num::Argument {
+        crate::num::Argument::Key(format!("kind-{}", self.as_str()))
+    }
+}
+
+impl crate::num::Fills for OpenReason {
+    fn argument(&self) -> crate::num::Argument {
+        let key = match self {
+            Self::Suggested => "open-suggested",
+            Self::NoBounds => "open-no-bounds",
+            Self::NoDomain => "open-no-domain",
+            Self::NoProvenance => "open-no-provenance",
+        };
+        crate::num::Argument::Key(key.to_owned())
+    }
+}

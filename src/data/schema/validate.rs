@@ -7,6 +7,8 @@ use super::bound::Bound;
 use super::types::{Column, Kind, SCHEMA_VERSION, Scale, Schema};
 use crate::data::DataError;
 use crate::data::value::{TemporalFormat, parse_iso};
+use crate::message;
+use crate::num::Message;
 
 /// The most values that a domain may list: codes are 16 bits wide.
 pub const MAX_DOMAIN: usize = 65_000;
@@ -23,14 +25,28 @@ pub struct Problem {
     /// The key of the TOML file at fault.
     pub key: Option<&'static str>,
     /// What is wrong and what to do.
-    pub message: String,
+    pub message: Message,
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.in_words().fmt(f)
+    }
+}
+
+impl Problem {
+    /// The problem with the column it is about.
+    pub fn in_words(&self) -> Message {
         match &self.column {
-            Some(column) => write!(f, "column `{column}`: {}", self.message),
-            None => f.write_str(&self.message),
+            Some(column) => {
+                message!(
+                    "in-column",
+                    "column `{column}`: {message}",
+                    column = column,
+                    message = self.message
+                )
+            }
+            None => self.message.clone(),
         }
     }
 }
@@ -44,8 +60,8 @@ impl Schema {
         match self.problems().into_iter().next() {
             None => Ok(()),
             Some(problem) => Err(DataError::Schema {
-                place: "schema".to_owned(),
-                message: problem.to_string(),
+                place: message!("place-schema", "schema"),
+                message: problem.in_words(),
             }),
         }
     }
@@ -53,7 +69,7 @@ impl Schema {
     /// All contradictions, for a form that marks each field.
     pub fn problems(&self) -> Vec<Problem> {
         let mut found = Vec::new();
-        let mut say = |key, message: String| {
+        let mut say = |key, message: Message| {
             found.push(Problem {
                 index: None,
                 column: None,
@@ -64,9 +80,11 @@ impl Schema {
         if self.version != SCHEMA_VERSION {
             say(
                 "version",
-                format!(
-                    "this program reads schemas of version {SCHEMA_VERSION}, not {}; update it, or profile the data again",
-                    self.version
+                message!(
+                    "schema-version",
+                    "this program reads schemas of version {known}, not {found}; update it, or profile the data again",
+                    known = SCHEMA_VERSION,
+                    found = self.version
                 ),
             );
         }
@@ -74,14 +92,20 @@ impl Schema {
             match self.find(label) {
                 None => say(
                     "label",
-                    format!("the label `{label}` is not a column; name one of the columns"),
+                    message!(
+                        "schema-label-unknown",
+                        "the label `{label}` is not a column; name one of the columns",
+                        label = label
+                    ),
                 ),
                 Some(column) if matches!(column.kind, Kind::Categorical | Kind::Boolean | Kind::Integer) => {}
                 Some(column) => say(
                     "label",
-                    format!(
-                        "the label `{label}` is {}; a label must be categorical, boolean or integer",
-                        column.kind
+                    message!(
+                        "schema-label-kind",
+                        "the label `{label}` is {kind}; a label must be categorical, boolean or integer",
+                        label = label,
+                        kind = column.kind
                     ),
                 ),
             }
@@ -90,18 +114,25 @@ impl Schema {
             if self.find(&unit.column).is_none() {
                 say(
                     "unit",
-                    format!(
-                        "the unit's column `{}` is not a column of the schema",
-                        unit.column
+                    message!(
+                        "schema-unit-unknown",
+                        "the unit's column `{column}` is not a column of the schema",
+                        column = unit.column
                     ),
                 );
             }
             if unit.max_rows == 0 {
-                say("unit", "the unit's max_rows must be at least 1".to_owned());
+                say(
+                    "unit",
+                    message!("schema-max-rows", "the unit's max_rows must be at least 1"),
+                );
             }
         }
         if self.rows.is_some_and(|rows| rows.value == 0) {
-            say("rows", "the number of rows must be at least 1".to_owned());
+            say(
+                "rows",
+                message!("schema-no-rows", "the number of rows must be at least 1"),
+            );
         }
         let mut names = HashSet::new();
         for (index, column) in self.column.iter().enumerate() {
@@ -109,7 +140,10 @@ impl Schema {
             if !names.insert(column.name.as_str()) {
                 problems.push((
                     "name",
-                    "this name is used by two columns; each needs its own".to_owned(),
+                    message!(
+                        "schema-name-twice",
+                        "this name is used by two columns; each needs its own"
+                    ),
                 ));
             }
             found.extend(problems.into_iter().map(|(key, message)| Problem {
@@ -123,14 +157,14 @@ impl Schema {
     }
 }
 
-type Found = Vec<(&'static str, String)>;
+type Found = Vec<(&'static str, Message)>;
 
 impl Column {
     /// All contradictions within one column, each with the key at fault.
-    pub fn problems(&self, missing: &[String]) -> Vec<(&'static str, String)> {
+    pub fn problems(&self, missing: &[String]) -> Vec<(&'static str, Message)> {
         let mut found = Found::new();
         if self.name.is_empty() {
-            found.push(("name", "the name is empty".to_owned()));
+            found.push(("name", message!("schema-no-name", "the name is empty")));
         }
         if !self.is_used() {
             return found;
@@ -140,7 +174,11 @@ impl Column {
             if self.domain.is_some() {
                 found.push((
                     "domain",
-                    format!("a column of kind {} has bounds, not a domain", self.kind),
+                    message!(
+                        "schema-not-a-domain",
+                        "a column of kind {kind} has bounds, not a domain",
+                        kind = self.kind
+                    ),
                 ));
             }
         } else {
@@ -148,7 +186,11 @@ impl Column {
                 let key = if self.lower.is_some() { "lower" } else { "upper" };
                 found.push((
                     key,
-                    format!("a column of kind {} has a domain, not bounds", self.kind),
+                    message!(
+                        "schema-not-bounds",
+                        "a column of kind {kind} has a domain, not bounds",
+                        kind = self.kind
+                    ),
                 ));
             }
             self.domain_problems(missing, &mut found);
@@ -177,48 +219,67 @@ impl Column {
                     .map(|end| end.as_ref().map_or_else(String::new, Bound::to_string));
                 found.push((
                     "lower",
-                    format!("the lower bound {} is above its upper bound {}", ends[0], ends[1]),
+                    message!(
+                        "schema-bounds-swapped",
+                        "the lower bound {lower} is above its upper bound {upper}",
+                        lower = ends[0],
+                        upper = ends[1]
+                    ),
                 ));
             } else if self.kind == Kind::Continuous && !(upper - lower).is_finite() {
                 found.push((
                     "upper",
-                    "the bounds are too far apart; give plausible ones".to_owned(),
+                    message!(
+                        "schema-bounds-far",
+                        "the bounds are too far apart; give plausible ones"
+                    ),
                 ));
             }
         }
     }
 
     /// A bound as a number: days for dates, microseconds for times.
-    fn bound_value(&self, bound: &Bound) -> Result<f64, String> {
+    fn bound_value(&self, bound: &Bound) -> Result<f64, Message> {
         match (self.kind, bound) {
             (Kind::Continuous, Bound::Integer(_) | Bound::Number(_)) => {
                 let value = bound.as_f64().unwrap_or(f64::NAN);
                 if value.is_finite() {
                     Ok(value)
                 } else {
-                    Err("a bound must be a finite number".to_owned())
+                    Err(message!("schema-bound-finite", "a bound must be a finite number"))
                 }
             }
             (Kind::Integer, Bound::Integer(value)) if (*value as f64).abs() <= EXACT => Ok(*value as f64),
-            (Kind::Integer, Bound::Integer(value)) => Err(format!(
-                "the bound {value} is beyond ±2^53; such a long number is no quantity: make the column an identifier"
+            (Kind::Integer, Bound::Integer(value)) => Err(message!(
+                "schema-bound-long",
+                "the bound {value} is beyond ±2^53; such a long number is no quantity: make the column an identifier",
+                value = value
             )),
-            (Kind::Integer, Bound::Number(value)) => Err(format!(
-                "the bound {value} is not a whole number; round it, or make the column continuous"
+            (Kind::Integer, Bound::Number(value)) => Err(message!(
+                "schema-bound-whole",
+                "the bound {value} is not a whole number; round it, or make the column continuous",
+                value = value
             )),
-            (Kind::Continuous | Kind::Integer, Bound::Text(text)) => {
-                Err(format!("the bound \"{text}\" must be a number without quotes"))
-            }
+            (Kind::Continuous | Kind::Integer, Bound::Text(text)) => Err(message!(
+                "schema-bound-quoted",
+                "the bound \"{value}\" must be a number without quotes",
+                value = text
+            )),
             (kind, Bound::Text(text)) => match parse_iso(kind, text) {
                 Some(value) => Ok(value as f64),
-                None => Err(format!(
-                    "\"{text}\" is not a {kind} in ISO 8601, such as \"{}\"",
-                    example(kind)
+                None => Err(message!(
+                    "schema-bound-iso",
+                    "\"{value}\" is not a {kind} in ISO 8601, such as \"{example}\"",
+                    value = text,
+                    kind = kind,
+                    example = example(kind)
                 )),
             },
-            (kind, _) => Err(format!(
-                "a {kind} is bounded by ISO 8601 in quotes, such as \"{}\"",
-                example(kind)
+            (kind, _) => Err(message!(
+                "schema-bound-unquoted",
+                "a {kind} is bounded by ISO 8601 in quotes, such as \"{example}\"",
+                kind = kind,
+                example = example(kind)
             )),
         }
     }
@@ -228,13 +289,22 @@ impl Column {
         let mut seen = HashSet::new();
         for value in domain {
             if !seen.insert(value.as_str()) {
-                found.push(("domain", format!("the value \"{value}\" is listed twice")));
+                found.push((
+                    "domain",
+                    message!(
+                        "schema-value-twice",
+                        "the value \"{value}\" is listed twice",
+                        value = value
+                    ),
+                ));
             }
             if value.is_empty() || missing.contains(value) {
                 found.push((
                     "domain",
-                    format!(
-                        "the value \"{value}\" is a spelling of missing; take it out and set missing = true"
+                    message!(
+                        "schema-value-missing",
+                        "the value \"{value}\" is a spelling of missing; take it out and set missing = true",
+                        value = value
                     ),
                 ));
             }
@@ -242,18 +312,21 @@ impl Column {
         if self.kind == Kind::Boolean && domain.len() != 2 {
             found.push((
                 "domain",
-                format!(
-                    "a boolean's domain holds the spellings of false and of true, here it has {}",
-                    domain.len()
+                message!(
+                    "schema-boolean-domain",
+                    "a boolean's domain holds the spellings of false and of true, here it has {count}",
+                    count = domain.len()
                 ),
             ));
         }
         if domain.len() > MAX_DOMAIN {
             found.push((
                 "domain",
-                format!(
-                    "{} values are too many (at most {MAX_DOMAIN}); make the column text",
-                    domain.len()
+                message!(
+                    "schema-many-values",
+                    "{count} values are too many (at most {most}); make the column text",
+                    count = domain.len(),
+                    most = MAX_DOMAIN
                 ),
             ));
         }
@@ -266,7 +339,11 @@ impl Column {
         if !matches!(self.kind, Kind::Continuous | Kind::Integer) {
             found.push((
                 "scale",
-                format!("a log scale is for numbers, not for kind {}", self.kind),
+                message!(
+                    "schema-log-kind",
+                    "a log scale is for numbers, not for kind {kind}",
+                    kind = self.kind
+                ),
             ));
         } else if self
             .lower
@@ -276,7 +353,10 @@ impl Column {
         {
             found.push((
                 "scale",
-                "a log scale needs a lower bound of 0 or more; raise it, or use the linear scale".to_owned(),
+                message!(
+                    "schema-log-bound",
+                    "a log scale needs a lower bound of 0 or more; raise it, or use the linear scale"
+                ),
             ));
         }
     }
@@ -286,7 +366,11 @@ impl Column {
         if !matches!(self.kind, Kind::Continuous | Kind::Integer) {
             found.push((
                 "bins",
-                format!("bins are for numbers, not for kind {}", self.kind),
+                message!(
+                    "schema-bins-kind",
+                    "bins are for numbers, not for kind {kind}",
+                    kind = self.kind
+                ),
             ));
             return;
         }
@@ -294,16 +378,25 @@ impl Column {
             || edges.iter().any(|edge| !edge.is_finite())
             || edges.windows(2).any(|w| w[0] >= w[1])
         {
-            found.push(("bins", "bins needs at least two edges, rising".to_owned()));
+            found.push((
+                "bins",
+                message!("schema-bins-edges", "bins needs at least two edges, rising"),
+            ));
             return;
         }
         if edges.len() - 1 > MAX_DOMAIN {
-            found.push(("bins", format!("more than {MAX_DOMAIN} bins")));
+            found.push((
+                "bins",
+                message!("schema-bins-many", "more than {most} bins", most = MAX_DOMAIN),
+            ));
         }
         if self.kind == Kind::Integer && edges.iter().any(|edge| edge.fract() != 0.0) {
             found.push((
                 "bins",
-                "the edges of an integer column must be whole numbers".to_owned(),
+                message!(
+                    "schema-bins-whole",
+                    "the edges of an integer column must be whole numbers"
+                ),
             ));
         }
         for (key, bound, edge) in [
@@ -317,7 +410,12 @@ impl Column {
             {
                 found.push((
                     "bins",
-                    format!("the outer edge {edge} differs from the {key} bound"),
+                    message!(
+                        "schema-bins-bound",
+                        "the outer edge {edge} differs from the {bound} bound",
+                        edge = edge,
+                        bound = key
+                    ),
                 ));
             }
         }
@@ -332,12 +430,19 @@ impl Column {
             if self.kind != Kind::Continuous {
                 found.push((
                     "decimals",
-                    format!("decimals are for continuous columns, not for kind {}", self.kind),
+                    message!(
+                        "schema-decimals-kind",
+                        "decimals are for continuous columns, not for kind {kind}",
+                        kind = self.kind
+                    ),
                 ));
             } else if decimals > 15 || reach * 10_f64.powi(i32::from(decimals)) > EXACT {
                 found.push((
                     "decimals",
-                    "more digits than a double holds; use fewer, or none".to_owned(),
+                    message!(
+                        "schema-decimals-many",
+                        "more digits than a double holds; use fewer, or none"
+                    ),
                 ));
             }
         }
@@ -345,14 +450,20 @@ impl Column {
             if !self.kind.is_temporal() {
                 found.push((
                     "format",
-                    format!("a format is for dates and times, not for kind {}", self.kind),
+                    message!(
+                        "schema-format-kind",
+                        "a format is for dates and times, not for kind {kind}",
+                        kind = self.kind
+                    ),
                 ));
             } else if TemporalFormat::new(self.kind, Some(format)).is_none() {
                 found.push((
                     "format",
-                    format!(
-                        "\"{format}\" does not spell a whole {}; use strftime's letters, such as %d.%m.%Y",
-                        self.kind
+                    message!(
+                        "schema-format-whole",
+                        "\"{format}\" does not spell a whole {kind}; use strftime's letters, such as %d.%m.%Y",
+                        format = format,
+                        kind = self.kind
                     ),
                 ));
             }
@@ -369,84 +480,4 @@ const fn example(kind: Kind) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn keys(column: &Column) -> Vec<&'static str> {
-        column
-            .problems(&[String::new(), "NA".to_owned()])
-            .into_iter()
-            .map(|(key, _)| key)
-            .collect()
-    }
-
-    #[test]
-    fn each_contradiction_is_found_at_its_key() {
-        let number = || Column::new("x", Kind::Continuous).with_bounds(0, 10);
-        let words = || Column::new("x", Kind::Categorical).with_domain(["a", "b"]);
-        assert!(keys(&number()).is_empty());
-        assert!(keys(&words()).is_empty());
-        let with = |mut column: Column, edit: fn(&mut Column)| {
-            edit(&mut column);
-            keys(&column)
-        };
-        assert_eq!(with(number(), |c| c.lower = Some(11.into())), ["lower"]);
-        assert_eq!(with(number(), |c| c.upper = Some("2019-01-01".into())), ["upper"]);
-        assert_eq!(
-            with(number(), |c| c.upper = Some(Bound::Number(f64::NAN))),
-            ["upper"]
-        );
-        assert_eq!(with(number(), |c| c.domain = Some(vec![])), ["domain"]);
-        assert_eq!(with(number(), |c| c.decimals = Some(16)), ["decimals"]);
-        assert_eq!(with(number(), |c| c.format = Some("%Y".into())), ["format"]);
-        assert_eq!(with(number(), |c| c.bins = Some(vec![0.0, 0.0, 10.0])), ["bins"]);
-        assert_eq!(with(number(), |c| c.bins = Some(vec![0.0, 9.0])), ["bins"]);
-        assert_eq!(with(number(), |c| c.kind = Kind::Integer), Vec::<&str>::new());
-        assert_eq!(
-            with(number(), |c| {
-                c.kind = Kind::Integer;
-                c.upper = Some(Bound::Number(9.5));
-            }),
-            ["upper"]
-        );
-        assert_eq!(
-            with(number(), |c| {
-                c.lower = Some((-1).into());
-                c.scale = Scale::Log;
-            }),
-            ["scale"]
-        );
-        assert_eq!(with(words(), |c| c.lower = Some(1.into())), ["lower"]);
-        assert_eq!(
-            with(words(), |c| c.domain = Some(vec!["a".into(), "NA".into()])),
-            ["domain"]
-        );
-        assert_eq!(with(words(), |c| c.kind = Kind::Boolean), Vec::<&str>::new());
-        assert_eq!(
-            with(words(), |c| {
-                c.kind = Kind::Boolean;
-                c.add_value("c");
-            }),
-            ["domain"]
-        );
-    }
-
-    #[test]
-    fn names_labels_and_units_must_exist() {
-        let column = || Column::new("x", Kind::Continuous).with_bounds(0, 1);
-        let mut schema = Schema::new(vec![column(), column()]);
-        schema.label = Some("x".to_owned());
-        schema.unit = Some(crate::data::schema::Unit {
-            column: "person".to_owned(),
-            max_rows: 0,
-        });
-        let messages: Vec<String> = schema.problems().iter().map(ToString::to_string).collect();
-        for word in ["label `x` is continuous", "`person`", "max_rows", "two columns"] {
-            assert!(
-                messages.iter().any(|message| message.contains(word)),
-                "{word}: {messages:?}"
-            );
-        }
-        assert!(schema.validate().is_err());
-    }
-}
+mod tests;

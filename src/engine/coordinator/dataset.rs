@@ -10,6 +10,7 @@ use crate::engine::event::{Area, EngineEvent, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::loader::{LoadEnd, Loaded, StageCell, Task};
 use crate::engine::snapshot::{Dataset, Loading};
+use crate::message;
 use crate::num::Progress;
 use crate::privacy::ledger::DatasetId;
 
@@ -73,7 +74,10 @@ impl DatasetState {
             Some(Err(problem)) => problem.clone(),
             _ => Problem::plain(
                 Area::Ledger,
-                "the open table has no identity in the ledger; open it again",
+                message!(
+                    "say-no-identity",
+                    "the open table has no identity in the ledger; open it again"
+                ),
             ),
         }
     }
@@ -115,10 +119,13 @@ impl DatasetState {
             [] => Ok(()),
             [newest, ..] => Err(Problem::plain(
                 Area::Ledger,
-                format!(
-                    "the ledger knows a data set {} named `{}` with other content: say first whether this table is a \
-                     new version of it, which continues its budget, or a data set of its own (nothing was spent)",
-                    newest.number, newest.name
+                message!(
+                    "say-version-open",
+                    "the ledger knows a data set {number} named `{name}` with other content: say first whether this \
+                     table is a new version of it, which continues its budget, or a data set of its own (nothing was \
+                     spent)",
+                    number = newest.number,
+                    name = newest.name
                 ),
             )),
         }
@@ -230,7 +237,10 @@ impl Coordinator {
         let Some(dataset) = self.dataset.current() else {
             return self.fail(Problem::plain(
                 Area::Ledger,
-                "open a table before saying what it is a new version of",
+                message!(
+                    "say-version-no-table",
+                    "open a table before saying what it is a new version of"
+                ),
             ));
         };
         let name = dataset.name.clone();
@@ -255,7 +265,10 @@ impl Coordinator {
         let Some(dataset) = self.dataset.current() else {
             return self.fail(Problem::plain(
                 Area::Schema,
-                "there is no open table whose schema could be changed",
+                message!(
+                    "say-schema-no-table",
+                    "there is no open table whose schema could be changed"
+                ),
             ));
         };
         // A new kind needs suggestions read off the rows, which the loader finds; the rest is done at once.
@@ -349,7 +362,10 @@ impl Coordinator {
         let Some(dataset) = self.dataset.current() else {
             return self.fail(Problem::plain(
                 Area::Schema,
-                "there is no open table whose schema could be saved",
+                message!(
+                    "say-save-no-table",
+                    "there is no open table whose schema could be saved"
+                ),
             ));
         };
         let target = path
@@ -358,7 +374,10 @@ impl Coordinator {
         let Some(target) = target else {
             return self.fail(Problem::plain(
                 Area::Schema,
-                "this table ships with the program and has no folder; name a file for its schema",
+                message!(
+                    "say-save-sample",
+                    "this table ships with the program and has no folder; name a file for its schema"
+                ),
             ));
         };
         match dataset.schema.save(&target) {
@@ -382,7 +401,11 @@ fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
             let Some(column) = schema.find_mut(&name) else {
                 return Err(Problem::plain(
                     Area::Schema,
-                    format!("the schema has no column `{name}`"),
+                    message!(
+                        "say-no-column",
+                        "the schema has no column `{column}`",
+                        column = name
+                    ),
                 ));
             };
             edit_column(column, edit);

@@ -7,6 +7,7 @@ use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Exported, Problem};
 use crate::engine::export_job::ExportJob;
 use crate::engine::snapshot::Exporting;
+use crate::message;
 use crate::num::Progress;
 
 /// How an export ended without files.
@@ -50,13 +51,17 @@ impl Coordinator {
         if self.export.is_busy() {
             return self.fail(Problem::plain(
                 Area::Export,
-                "another export is being written; wait for it or cancel it",
+                message!(
+                    "say-export-busy",
+                    "another export is being written; wait for it or cancel it"
+                ),
             ));
         }
         let Some(finished) = self.runs.finished(request.run) else {
-            let message = format!(
-                "{} has no generator: only a run that has ended can be exported",
-                request.run
+            let message = message!(
+                "say-no-generator",
+                "run {run} has no generator: only a run that has ended can be exported",
+                run = request.run.0
             );
             return self.fail(Problem::plain(Area::Export, message));
         };

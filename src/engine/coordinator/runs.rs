@@ -9,6 +9,7 @@ use crate::engine::event::{Area, EngineEvent, Problem};
 use crate::engine::run_job::{FinishedRun, RunEnd, RunJob};
 use crate::engine::snapshot::{RunState, RunView, SampleRows, Series};
 use crate::engine::watcher::RunSlot;
+use crate::message;
 use crate::num::StewardOnly;
 use crate::privacy::ledger::{DatasetId, EntryId};
 use crate::train::{Control, PlanSummary};
@@ -141,14 +142,20 @@ impl Runs {
 fn never_started() -> Problem {
     Problem::plain(
         Area::Train,
-        "the run was stopped while it waited for a core; nothing was spent",
+        message!(
+            "say-never-started",
+            "the run was stopped while it waited for a core; nothing was spent"
+        ),
     )
 }
 
 impl Coordinator {
     pub(super) fn start_run(&mut self, request: RunRequest) {
         let Some(dataset) = self.dataset.current().cloned() else {
-            return self.fail(Problem::plain(Area::Train, "open a table before starting a run"));
+            return self.fail(Problem::plain(
+                Area::Train,
+                message!("say-run-no-table", "open a table before starting a run"),
+            ));
         };
         if let Some(problem) = &dataset.misfit {
             return self.fail(problem.clone());

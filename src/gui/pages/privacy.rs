@@ -11,7 +11,8 @@ use crate::gui::format;
 use crate::gui::jobs;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
-use crate::num::Epsilon;
+use crate::num::{Epsilon, Fills as _};
+use crate::privacy::PrivacyEvent;
 use crate::privacy::ledger::{Budget, Entry, Status};
 
 /// The height of an entry.
@@ -220,12 +221,7 @@ fn entry_row(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, entry: &Entry) {
     cell(RichText::new(entry.id.to_string()).color(cx.palette.muted), None);
     cell(RichText::new(local_time(entry.time_ms)), None);
     cell(RichText::new(&entry.dataset_name), None);
-    let what = if entry.description.is_empty() {
-        entry.kind.clone()
-    } else {
-        format!("{} · {}", entry.kind, entry.description)
-    };
-    cell(RichText::new(&what), Some(&what));
+    cell(RichText::new(what(cx, entry)), Some(&entry.description));
     let charge = t.with(
         "budget-charge",
         [
@@ -234,7 +230,7 @@ fn entry_row(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, entry: &Entry) {
         ],
     );
     let relation = entry.relation.map(|relation| t.get(bars::relation_key(relation)));
-    let unit = entry.unit.as_ref().map(ToString::to_string);
+    let unit = entry.unit.as_ref().map(|unit| t.filled(&unit.argument()));
     let tip = [relation.map(str::to_owned), unit]
         .into_iter()
         .flatten()
@@ -255,6 +251,37 @@ fn entry_row(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, entry: &Entry) {
         RichText::new(t.get(key)).size(SMALL + 1.0).color(color),
         entry.note.as_deref(),
     );
+}
+
+/// What a job was, in the window's language as far as its events say it; in the words it was entered with
+/// otherwise.
+fn what(cx: &Cx<'_>, entry: &Entry) -> String {
+    let t = cx.texts;
+    let key = format!("job-{}", entry.kind);
+    let kind = if t.has(&key) {
+        t.get(&key)
+    } else {
+        entry.kind.as_str()
+    };
+    let steps: u64 = entry.events.as_ref().map_or(0, |list| {
+        list.events
+            .iter()
+            .map(|counted| match counted.event {
+                PrivacyEvent::PoissonSampledGaussian { steps, .. } => steps * counted.count,
+                _ => 0,
+            })
+            .sum()
+    });
+    let more = if steps > 0 {
+        t.with("run-steps", [("steps", format::count(steps).into())])
+    } else {
+        entry.description.clone()
+    };
+    [kind, &more]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" · ")
 }
 
 fn local_time(time_ms: i64) -> String {

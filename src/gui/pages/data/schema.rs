@@ -410,17 +410,17 @@ fn warnings(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         for warning in dataset.warnings.iter().take(2) {
-            let text = RichText::new(&warning.message)
+            let text = RichText::new(cx.texts.say(&warning.message))
                 .size(SMALL)
                 .color(cx.palette.warn_text);
             widgets::truncated(ui, text);
         }
         let more = dataset.warnings.len().saturating_sub(2);
         if more > 0 {
-            let all: Vec<&str> = dataset
+            let all: Vec<String> = dataset
                 .warnings
                 .iter()
-                .map(|warning| warning.message.as_str())
+                .map(|warning| cx.texts.say(&warning.message))
                 .collect();
             let text = cx.texts.with("schema-more-warnings", [("count", more.into())]);
             ui.label(cx.palette.caption(text)).on_hover_text(all.join("\n"));

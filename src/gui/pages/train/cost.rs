@@ -119,7 +119,14 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
         caption(ui, cx, &text);
     }
     for warning in &summary.warnings {
-        ui.add(egui::Label::new(RichText::new(warning).size(SMALL).color(cx.palette.warn_text)).wrap());
+        ui.add(
+            egui::Label::new(
+                RichText::new(t.say(warning))
+                    .size(SMALL)
+                    .color(cx.palette.warn_text),
+            )
+            .wrap(),
+        );
     }
 }
 

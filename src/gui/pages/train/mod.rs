@@ -164,20 +164,20 @@ impl TrainPage {
         if let Some(problem) = &cx.snapshot.ledger.problem
             && self.request.method.is_private()
         {
-            return Some(problem.message.clone());
+            return Some(t.say(&problem.message));
         }
         let Some(dataset) = &cx.snapshot.dataset else {
             return Some(t.get("start-no-table").to_owned());
         };
         if let Some(misfit) = &dataset.misfit {
-            return Some(misfit.message.clone());
+            return Some(t.say(&misfit.message));
         }
         if !dataset.open.is_empty() {
             let names: Vec<&str> = dataset.open.iter().map(|open| open.name.as_str()).collect();
             return Some(t.with("start-open-columns", [("names", names.join(", ").into())]));
         }
         match self.answer(cx).map(|plan| &plan.outcome) {
-            Some(Err(problem)) => Some(problem.message.clone()),
+            Some(Err(problem)) => Some(t.say(&problem.message)),
             _ => None,
         }
     }

@@ -1,0 +1,251 @@
+# 引擎所说的话。英文写在代码中事情发生的地方；这里按键给出中文。
+
+## 位置与词语
+
+place-header = 标题行第 { $column } 列
+place-cell = 第 { $row } 行（文件第 { $line } 行）的“{ $column }”列
+place-utf16 = 文件（UTF-16 编码）
+place-schema = 结构
+place-the-schema = 结构文件
+place-line = { $source } 第 { $line } 行
+in-column = “{ $column }”列：{ $message }
+a-whole-number = 整数
+a-number = 数
+a-date = 符合该列格式的日期
+a-time = 符合该列格式的时间
+a-datetime = 符合该列格式的日期和时间
+range-integer = { $min } 到 { $max } 之间的整数
+range-real = { $min } 到 { $max } 之间的数
+range-choice = 以下之一：{ $names }
+range-widths = 最多 { $layers } 个层宽，每个在 1 到 { $width } 之间
+unit-range = { $unit } 的取值应为 { $range }，而不是 { $value }
+open-column = “{ $column }”（{ $why }）
+identifier-unique = 每行取值都不同
+identifier-record-number = 记录编号
+identifier-email = 电子邮件地址
+identifier-phone = 电话号码
+identifier-national-id = 身份证件号码
+identifier-card-number = 银行卡号或账号
+identifier-name = 姓名
+identifier-address = 地址
+identifier-key = 机器生成的键
+
+## 读取数据
+
+data-not-found = { $path }：没有这个文件；请检查路径
+data-io = { $path }：无法读写（{ $reason }）
+data-empty = { $path }：文件是空的；需要一行列名和至少一行数据
+data-no-rows = { $path }：只有标题行，下面没有数据
+data-ragged-row = { $path }：第 { $row } 行（文件第 { $line } 行）有 { $found } 个字段，标题行有 { $expected } 个；请给含有分隔符“{ $delimiter }”的值加上引号，或修正这一行
+data-not-utf8 = { $path }：{ $place }不是 UTF-8 文本；请把文件另存为 UTF-8（电子表格中选“CSV UTF-8”），再重新打开
+data-duplicate-column = { $path }：列名“{ $column }”出现了两次（第 { $first } 列和第 { $second } 列）；每列需要自己的名称
+data-unnamed-column = { $path }：第 { $position } 列没有名称；文件的第一行必须给出每一列的名称
+data-corrupt-parquet = { $path }：Parquet 文件已损坏或不完整（{ $reason }）；请重新获取一份
+data-unsupported-column = { $path }：“{ $column }”列的类型是 { $found }；只能读取由数、文本、布尔、日期和时间组成的平面列：请去掉或展开该列
+data-schema = { $place }：{ $message }
+data-mismatch = 结构与数据不符：{ $message }
+data-cell = “{ $column }”列第 { $row } 行：{ $message }
+data-no-columns = 没有剩下任何列：全部是标识或文本，都会被丢弃；请在结构中至少给一列换一种类型
+data-encoded = 编码后的行不属于这个结构：{ $message }
+not-a-table-zip = { $path }：这是压缩包或电子表格，不是数据表；请把工作表导出为 CSV，或先解压
+not-a-table-office = { $path }：这是旧式电子表格或文档，不是数据表；请把工作表导出为 CSV
+not-a-table-gzip = { $path }：这是 gzip 压缩文件，不是数据表；请先解压
+not-a-table-zstd = { $path }：这是 zstd 压缩文件，不是数据表；请先解压
+not-a-table-pdf = { $path }：这是 PDF 文档，不是数据表；请选择 CSV 或 Parquet 文件
+not-a-table-picture = { $path }：这是图片，不是数据表；请选择 CSV 或 Parquet 文件
+not-a-table-sqlite = { $path }：这是 SQLite 数据库，不是数据表；请把其中一张表导出为 CSV
+not-a-table-arrow = { $path }：这是 Arrow 文件；请另存为 Parquet 或 CSV
+not-a-table-binary = { $path }：这是二进制文件，不是数据表；请选择 CSV 或 Parquet 文件
+not-a-table-parquet = { $path }：名称是 Parquet，内容却不是；请重新获取一份，若是文本请改名为 .csv
+not-a-table-folder = { $path }：这是文件夹，不是数据表；请选择其中的 CSV 或 Parquet 文件
+
+## 推断
+
+profile-identifier = 很可能是标识（{ $reason }）：建议丢弃；要保留请换一种类型
+profile-free-text = 自由文本：已丢弃，因为这里无法合成
+profile-many-values = 有 { $count } 种取值：作为分类太多，因此按文本处理并丢弃
+profile-all-missing = 没有一个单元格有值：已丢弃
+profile-constant = 所有单元格的值都相同
+profile-mostly-missing = { $percent } % 的单元格缺失
+profile-ambiguous-date = 日期可能是日在前，也可能是月在前；请检查结构中的 format
+profile-header = 第一行看起来像数据；文件需要一行列名
+profile-few-rows = 只有 { $rows } 行，偏少：在任何严格的 ε 下，合成数据都会与真实数据相差很大
+
+## 结构
+
+misfit-unnamed = 数据中有结构没有列出的列：{ $columns }；请在结构中加以说明（kind = "text" 表示丢弃）
+misfit-absent = 结构列出了数据中没有的列：{ $columns }；请去掉它们，或选择正确的文件
+misfit-rows = 结构说数据有 { $declared } 行，实际有 { $found } 行；请更正 rows，或去掉它
+misfit-no-column = 数据中没有“{ $column }”列；请从结构中去掉它，或选择含有它的文件
+cell-is-missing = 单元格缺失，但结构说没有缺失；请设 missing = true，或修正数据
+cell-not-in-domain = 值“{ $value }”不在取值列表中；若是公开值请加入列表，否则加入缺失的写法
+cell-not-boolean = 值“{ $value }”既不是“{ $no }”也不是“{ $yes }”；请按实际写法设 domain = [假, 真]
+cell-not-of-kind = “{ $value }”不是{ $kind }；请更改类型或格式，或把它加入缺失的写法
+schema-no-domain = 没有公开取值的列表；请给出 domain
+schema-format = 格式不能表示{ $kind }
+schema-no-bounds = 没有界限；请给出 lower 和 upper
+schema-empty-range = 两个界限之间没有任何值；请放宽界限
+schema-version = 本程序读取第 { $known } 版的结构，而不是第 { $found } 版；请更新结构，或重新推断
+schema-label-unknown = 类别列“{ $label }”不是其中的列；请写出某一列的名称
+schema-label-kind = 类别列“{ $label }”的类型是{ $kind }；类别列必须是分类、布尔或整数
+schema-unit-unknown = 隐私单位的列“{ $column }”不在结构中
+schema-max-rows = 隐私单位的 max_rows 至少为 1
+schema-no-rows = 行数至少为 1
+schema-name-twice = 两列用了同一个名称；每列需要自己的名称
+schema-no-name = 名称为空
+schema-not-a-domain = 类型为{ $kind }的列有界限，没有取值列表
+schema-not-bounds = 类型为{ $kind }的列有取值列表，没有界限
+schema-bounds-swapped = 下界 { $lower } 高于上界 { $upper }
+schema-bounds-far = 两个界限相距太远；请给出合理的界限
+schema-bound-finite = 界限必须是有限的数
+schema-bound-long = 界限 { $value } 超出 ±2^53；这么长的数不是数量：请把该列设为标识
+schema-bound-whole = 界限 { $value } 不是整数；请取整，或把该列设为连续
+schema-bound-quoted = 界限“{ $value }”必须是不带引号的数
+schema-bound-iso = “{ $value }”不是 ISO 8601 写法的{ $kind }，例如“{ $example }”
+schema-bound-unquoted = { $kind }的界限用带引号的 ISO 8601 写法，例如“{ $example }”
+schema-value-twice = 值“{ $value }”列出了两次
+schema-value-missing = 值“{ $value }”是缺失的写法；请去掉它并设 missing = true
+schema-boolean-domain = 布尔列的取值列表写出假和真两种写法，这里有 { $count } 个
+schema-many-values = { $count } 个取值太多（最多 { $most } 个）；请把该列设为文本
+schema-log-kind = 对数尺度只用于数，不用于{ $kind }
+schema-log-bound = 对数尺度需要不小于 0 的下界；请提高下界，或使用线性尺度
+schema-bins-kind = 分箱只用于数，不用于{ $kind }
+schema-bins-edges = 分箱至少需要两个递增的边界
+schema-bins-many = 分箱超过 { $most } 个
+schema-bins-whole = 整数列的分箱边界必须是整数
+schema-bins-bound = 最外侧的边界 { $edge } 与界限 { $bound } 不一致
+schema-decimals-kind = 小数位数只用于连续的列，不用于{ $kind }
+schema-decimals-many = 位数超出双精度数的范围；请减少，或不设
+schema-format-kind = 格式只用于日期和时间，不用于{ $kind }
+schema-format-whole = “{ $format }”不能完整表示{ $kind }；请使用 strftime 的字母，例如 %d.%m.%Y
+
+## 方案
+
+warning-large-delta = δ = { $delta } 不小于 1/{ $rows }：这样的 δ 允许直接公布一整行；请选择远小于 1/{ $rows } 的 δ
+warning-large-epsilon = ε = { $epsilon } 是很弱的承诺：它对最坏情况下攻击者所知的限制很宽松
+warning-batch-lowered = 期望批大小已由 { $asked } 降到 { $used } 行，即全部的行数
+warning-rows-revealed = 行数没有声明为公开，但采样率会透露它：行数不受保护
+warning-few-rows = 只有 { $rows } 行时，噪声会掩盖列与列之间的大部分关系；单个列可以信赖，其余不多
+warning-not-private = 此方法不作任何隐私保证：用它得到的结果请不要外传
+plan-epsilon = ε 为 { $value }；应大于 0 且不超过 { $most }（若完全不要隐私保护，请选择 GAN）
+plan-delta = δ 为 { $value }；应大于 0 且小于 1，并且远小于行数的倒数
+plan-budget-too-small = ε = { $epsilon } 的预算不够这个方案走一步；可行的最小值是 ε = { $smallest }
+plan-shares = 边缘分布和精细直方图占用了 { $share } 的预算；请至少给判别器留 0.05
+plan-open-columns = 还有列需要您决定：{ $columns }
+plan-nothing-to-learn = 没有可学习的列：全部是标识或文本；请在结构中至少更改一列的类型
+plan-no-rows = 数据表没有可学习的行
+plan-label = 类别列“{ $label }”不是参与训练的分类列；请指定分类列或布尔列，或不设
+plan-unit = 结构把“{ $column }”设为隐私单位，这个方法还不能保护它；请去掉 unit，以保护单独的行
+plan-calibration = 无法校准方案的噪声
+plan-range = 方案中的数彼此不合
+setting-out-of-range = “{ $setting }”为 { $value }；应为{ $expected }
+setting-unknown = 没有名为“{ $name }”的设置
+calibration-too-small = 预算太小：可行的最小 ε 是 { $smallest }
+calibration-delta-zero = δ 必须大于 0：高斯噪声不能给出纯粹的保证
+accounting-parameter = { $event } 的 { $parameter } 应为 { $range }，而不是 { $value }
+accounting-unprovable = 在“{ $relation }”下，{ $event } 没有 { $accountant } 的证明：{ $reason }
+accounting-relation = “{ $list }”下的事件不能由“{ $accountant }”的会计合成
+accounting-epsilon = ε 不能小于 0，这里是 { $value }
+
+## 训练
+
+say-cancelled = 已取消
+say-run-no-table = 请先打开数据表，再开始训练
+say-never-started = 训练在等待核心时被停止；没有花费预算
+say-clamped = 有 { $cells } 个数超出公开界限，按最近的界限计（仅供管理员）
+say-no-ledger = 账本无法使用，因此不能花费预算；原因见日志
+say-whole-plan = 训练 { $run } 的账目仍按整个方案计：{ $reason }
+say-fault = 程序出现故障，请报告：{ $words }
+refused-over-budget = 下一个事件会使 ε 达到 { $epsilon }，超出预算 { $budget }
+refused-accounting = 下一个事件无法计入账目
+sample-column = 不能对“{ $column }”设条件：请指定结构中的分类列或布尔列
+sample-value = “{ $column }”从不取“{ $value }”；它的取值是 { $known }
+sample-too-rare = 生成的 { $drawn } 行中只有 { $found } 行满足“{ $column }”=“{ $value }”，不足以凑齐 { $wanted } 行
+sample-arrow = 无法把生成的行合在一起
+train-other-rows = 方案针对宽度为 { $width } 的 { $planned } 行，这里是宽度为 { $other } 的 { $found } 行
+train-refused = 预算不允许方案自己的发布
+train-not-finite = 到第 { $step } 步时网络中的数不再有限：请降低学习率后重新开始（已花费的不会退回）
+train-sample = 无法从生成器抽取数据行
+train-thread = 无法启动比较数据的线程
+device-not-built = 本程序不含显卡支持；请选择设备 flex
+device-no-adapter = 没有找到驱动正常的显卡；请选择设备 flex
+engine-thread = 无法启动线程；请关闭其他程序后重试
+engine-no-home = 不知道程序数据应放在哪里；请设置 POINTILLIST_HOME
+engine-home = { $path }：无法建立程序的文件夹；请把 POINTILLIST_HOME 设为可写的位置
+settings-io = { $path }：无法保存设置；请检查文件夹是否存在、是否可写
+settings-malformed = { $path }：不是设置文件；已采用默认设置，文件保持不变
+
+## 打开与保存
+
+say-no-identity = 账本不认识打开的数据表；请重新打开
+say-schema-no-table = 没有打开的数据表，无法更改结构
+say-save-no-table = 没有打开的数据表，无法保存结构
+say-save-sample = 这个数据表随程序附带，没有所在文件夹；请为它的结构指定文件
+say-no-column = 结构中没有“{ $column }”列
+say-no-sample = 没有名为“{ $name }”的样例
+say-version-open = 账本认识名为“{ $name }”、内容不同的数据集 { $number }：请先说明这个数据表是它的新版本（继续它的预算），还是独立的数据集（没有花费预算）
+say-version-no-table = 请先打开数据表，再说明它是哪个数据集的新版本
+say-total-no-table = 请先打开数据表，再设置它的总预算
+say-recipe-method = 不认识配方中的方法“{ $name }”
+say-recipe-device = 不认识配方中的设备“{ $name }”
+
+## 导出
+
+say-export-busy = 正在写出另一份数据；请等待，或取消它
+say-no-generator = 训练 { $run } 没有生成器：只有已结束的训练才能导出
+export-exists = { $path } 已经存在；请换一个名称，或允许替换
+export-not-a-name = { $path } 不是文件名；请加上文件名
+export-unknown-ending = { $path } 的后缀不是可写的格式；请使用 .csv、.tsv 或 .parquet
+export-folder-missing = 文件夹 { $path } 不存在；请先建立，或另选一个
+export-folder-read-only = 文件夹 { $path } 不能写入新文件（只读，或不属于您）；请另选一个
+export-no-space = 没有空间写 { $path }；请腾出空间或换一个磁盘（没有留下任何文件）
+export-write = 无法写入 { $path }（没有留下任何文件）
+export-read = 无法读取 { $path }
+export-not-a-certificate = { $path } 不是本程序的隐私证书：{ $reason }
+export-not-a-recipe = { $path } 不是配方：{ $reason }
+export-not-a-generator = { $path } 不是本程序保存的生成器：{ $reason }
+export-newer = { $path } 的格式版本是 { $found }，本程序只认识到第 { $known } 版；请更新程序
+export-unwritable = 无法写入 { $path }：{ $reason }
+
+## 账本
+
+ledger-closed = 账本已关闭；请重新启动程序
+ledger-folder = 账本的文件夹 { $path } 无法使用；请把 POINTILLIST_HOME 设为您自己的文件夹
+ledger-read-only = { $path } 是只读的，无法计费；请使其文件夹可写，或把 POINTILLIST_HOME 设为别处
+ledger-no-space = 没有空间写 { $path }；请先腾出空间（没有花费预算）
+ledger-locked = { $path } 正被另一个程序使用（Pointillist 的窗口或命令，或备份），等了 { $seconds } 秒仍未空闲；请等待或关闭它，然后重试（没有花费预算）
+ledger-newer = { $path } 的格式版本是 { $found }，本程序只认识到第 { $known } 版；请更新程序（没有任何改动）
+ledger-set-aside = { $path } 已损坏（{ $reason }），原样改名为 { $aside }；请把最新备份中的 ledger.sqlite、ledger.head 和 ledger.key 复制到该文件夹（在此之前不会花费预算）
+ledger-missing = { $path } 不见了，而此处曾有账本；请把最新备份中的 ledger.* 文件复制到该文件夹（若要从头开始并忘记所有花费，请移走其中所有 ledger.* 文件）
+ledger-missing-aside = { $path } 不见了，而此处曾有账本（损坏的一份已改名为 { $aside }）；请把最新备份中的 ledger.* 文件复制到该文件夹（若要从头开始并忘记所有花费，请移走其中所有 ledger.* 文件）
+ledger-key-missing = { $path } 不见了，没有它就认不出账本中的任何数据集；请从备份中恢复
+ledger-key-wrong = { $path } 不属于这个账本（{ $reason }）；请恢复与它一同备份的密钥
+ledger-broken = { $path } 不完整：{ $findings }；请把所有 ledger.* 文件移出该文件夹，再复制最新备份（在此之前不会花费预算）
+ledger-head-not-written = 第 { $entry } 条已计费，但无法写入 { $path }；请腾出空间或更改权限，然后重新启动
+ledger-file = 无法读写 { $path }
+ledger-database = 无法使用 { $path }
+ledger-no-randomness = 操作系统没有为账本的密钥提供随机数：{ $reason }
+ledger-over-total = 这次任务需要“{ $name }”总额（ε = { $epsilon }，δ = { $delta }）的 { $needed } %，而只剩 { $left } %；请降低 ε，或说明理由提高总额（没有花费预算）
+ledger-relation-differs = “{ $name }”的总额按“{ $kept }”计，这次任务按“{ $asked }”承诺；两者不能相加，请采用总额的相邻关系
+ledger-unit-differs = “{ $name }”的总额保护{ $kept }，这次任务保护{ $asked }；两者不能相加，请采用总额的隐私单位
+ledger-cannot-total = “{ $name }”已有的花费不能归入一个总额：{ $reason }
+ledger-total-not-raised = “{ $name }”已有总额 ε = { $epsilon }，δ = { $delta }；总额只能提高，不能降低或重设
+ledger-total-too-small = 总额 ε = { $epsilon }，δ = { $delta } 容不下任何任务；δ 必须大于 0，ε 必须足够大
+ledger-reason-missing = 请说明设置或提高总额的理由：理由会记入账本
+ledger-not-a-promise = ε = { $epsilon }，δ = { $delta } 不是承诺：ε 必须是不小于 0 的有限数，δ 必须不小于 0 且小于 1
+ledger-unwritable = 账本无法记录此条：{ $reason }
+ledger-unknown-entry = 账本中没有第 { $entry } 条预留
+ledger-unknown-dataset = 账本不认识数据集 { $name }
+ledger-already-settled = 第 { $entry } 条已经结算
+ledger-already-known = 账本已经以“{ $name }”之名认识这份内容，因此它不能成为另一个数据集的新版本
+ledger-backup-exists = { $path } 已经存在；请为备份另取名称
+finding-changed = 第 { $entry } 条被改动
+finding-lost = 第 { $from } 条到第 { $to } 条丢失
+finding-reordered = 第 { $entry } 条的位置不对
+finding-cut-off = 末尾被截去：{ $expected } 条中只剩 { $found } 条
+finding-meaningless = 第 { $entry } 条没有意义：{ $reason }
+finding-head-missing = ledger.head 不见了
+finding-head-damaged = ledger.head 被改动或已损坏
+finding-head-stale = ledger.head 是旧的：{ $found } 条中只知道 { $known } 条
+finding-certificate-unknown = 证书提到 { $count } 条，其末尾不在这个账本中
+finding-database = 数据库不一致：{ $reason }

@@ -1,0 +1,241 @@
+//! What errors say, with the keys by which a window says it in other languages.
+//!
+//! The English is each error's own. Here every variant that a person is likely to meet gets a key and what fills
+//! it; the match names all variants, so a new one is not forgotten. What comes from below (the operating system,
+//! SQLite, the readers' libraries) has no key and stays in its own words.
+
+mod ledger;
+mod train;
+
+use std::error::Error;
+
+use crate::data::DataError;
+use crate::engine::EngineError;
+use crate::engine::settings::SettingsError;
+use crate::export::ExportError;
+use crate::message;
+use crate::model::DeviceError;
+use crate::num::{Argument, Cancelled, Fills, Message, UnitError};
+use crate::privacy::ledger::LedgerError;
+use crate::privacy::{AccountingError, CalibrationError, Neighboring};
+use crate::train::{PlanError, Refusal, SampleError, SettingError, TrainError, describe::SettingTextError};
+
+/// The message of an error, with a key where there is one.
+pub(super) fn message(error: &(dyn Error + 'static)) -> Message {
+    known(error).unwrap_or_else(|| Message::plain(error.to_string()))
+}
+
+/// An error's own English under a key, and what fills the translation.
+macro_rules! said {
+    ($error:expr, $key:literal $(, $name:ident = $value:expr)* $(,)?) => {
+        $crate::num::Message::new(
+            $key,
+            $error.to_string(),
+            vec![$((stringify!($name), $crate::num::Fills::argument(&$value))),*],
+        )
+    };
+}
+use said;
+
+fn known(error: &(dyn Error + 'static)) -> Option<Message> {
+    macro_rules! try_each {
+        ($($type:ty => $say:expr),* $(,)?) => {
+            $(if let Some(error) = error.downcast_ref::<$type>() {
+                return Some($say(error));
+            })*
+        };
+    }
+    try_each!(
+        DataError => data,
+        ExportError => export,
+        LedgerError => ledger::say,
+        PlanError => train::plan,
+        TrainError => train::training,
+        Refusal => train::refusal,
+        SampleError => train::sample,
+        SettingError => train::setting,
+        SettingTextError => train::setting_text,
+        CalibrationError => train::calibration,
+        AccountingError => train::accounting,
+        DeviceError => device,
+        EngineError => engine,
+        SettingsError => settings,
+        UnitError => unit,
+        Cancelled => |error: &Cancelled| said!(error, "say-cancelled"),
+    );
+    None
+}
+
+impl Fills for Neighboring {
+    fn argument(&self) -> Argument {
+        let key = match self {
+            Self::AddRemoveOne => "relation-add-remove",
+            Self::ZeroOutOne => "relation-zero-out",
+            Self::ReplaceOne => "relation-replace",
+        };
+        Argument::Key(key.to_owned())
+    }
+}
+
+fn data(error: &DataError) -> Message {
+    match error {
+        DataError::Cancelled => said!(error, "say-cancelled"),
+        DataError::NotFound { path } => said!(error, "data-not-found", path = path),
+        DataError::Io { path, source, .. } => {
+            said!(error, "data-io", path = path, reason = source.to_string())
+        }
+        DataError::Empty { path } => said!(error, "data-empty", path = path),
+        DataError::NoRows { path } => said!(error, "data-no-rows", path = path),
+        DataError::NotATable { path, key, .. } => {
+            Message::new(key, error.to_string(), vec![("path", path.argument())])
+        }
+        DataError::RaggedRow {
+            path,
+            row,
+            line,
+            found,
+            expected,
+            delimiter,
+        } => said!(
+            error,
+            "data-ragged-row",
+            path = path,
+            row = row,
+            line = line,
+            found = found,
+            expected = expected,
+            delimiter = delimiter
+        ),
+        DataError::NotUtf8 { path, place } => {
+            said!(error, "data-not-utf8", path = path, place = place)
+        }
+        DataError::DuplicateColumn {
+            path,
+            name,
+            first,
+            second,
+        } => said!(
+            error,
+            "data-duplicate-column",
+            path = path,
+            column = name,
+            first = first,
+            second = second
+        ),
+        DataError::UnnamedColumn { path, position } => {
+            said!(error, "data-unnamed-column", path = path, position = position)
+        }
+        DataError::CorruptParquet { path, reason } => {
+            said!(error, "data-corrupt-parquet", path = path, reason = reason)
+        }
+        DataError::UnsupportedColumn { path, column, found } => said!(
+            error,
+            "data-unsupported-column",
+            path = path,
+            column = column,
+            found = found
+        ),
+        DataError::Schema { place, message } => {
+            said!(error, "data-schema", place = place, message = message)
+        }
+        DataError::Mismatch { message } => said!(error, "data-mismatch", message = message),
+        DataError::Cell { column, row, message } => {
+            said!(error, "data-cell", column = column, row = row, message = message)
+        }
+        DataError::NoColumns => said!(error, "data-no-columns"),
+        DataError::Encoded { message } => said!(error, "data-encoded", message = message),
+    }
+}
+
+fn export(error: &ExportError) -> Message {
+    match error {
+        ExportError::Exists { path } => said!(error, "export-exists", path = path),
+        ExportError::NotAFileName { path } => said!(error, "export-not-a-name", path = path),
+        ExportError::UnknownEnding { path } => said!(error, "export-unknown-ending", path = path),
+        ExportError::FolderMissing { folder } => said!(error, "export-folder-missing", path = folder),
+        ExportError::FolderReadOnly { folder, .. } => {
+            said!(error, "export-folder-read-only", path = folder)
+        }
+        ExportError::NoSpace { path, .. } => said!(error, "export-no-space", path = path),
+        ExportError::Write { path, .. } => said!(error, "export-write", path = path),
+        ExportError::Read { path, .. } => said!(error, "export-read", path = path),
+        ExportError::NotACertificate { path, reason } => {
+            said!(error, "export-not-a-certificate", path = path, reason = reason)
+        }
+        ExportError::NotARecipe { path, reason } => {
+            said!(error, "export-not-a-recipe", path = path, reason = reason)
+        }
+        ExportError::NotAGenerator { path, reason } => {
+            said!(error, "export-not-a-generator", path = path, reason = reason)
+        }
+        ExportError::Newer { path, found, known } => {
+            said!(error, "export-newer", path = path, found = found, known = known)
+        }
+        ExportError::Unwritable { path, reason } => {
+            said!(error, "export-unwritable", path = path, reason = reason)
+        }
+    }
+}
+
+fn device(error: &DeviceError) -> Message {
+    match error {
+        DeviceError::NotBuilt => said!(error, "device-not-built"),
+        DeviceError::NoAdapter => said!(error, "device-no-adapter"),
+    }
+}
+
+fn engine(error: &EngineError) -> Message {
+    match error {
+        EngineError::Thread(_) => said!(error, "engine-thread"),
+        EngineError::NoHome => said!(error, "engine-no-home"),
+        EngineError::Home { path, .. } => said!(error, "engine-home", path = path),
+    }
+}
+
+fn settings(error: &SettingsError) -> Message {
+    match error {
+        SettingsError::Io { path, .. } => said!(error, "settings-io", path = path),
+        SettingsError::Malformed { path, .. } => said!(error, "settings-malformed", path = path),
+    }
+}
+
+fn unit(error: &UnitError) -> Message {
+    said!(
+        error,
+        "unit-range",
+        unit = error.unit,
+        range = error.range,
+        value = error.value
+    )
+}
+
+/// Several names in a row.
+fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn an_error_keeps_its_english_and_gets_a_key() {
+        let error = DataError::NotFound {
+            path: PathBuf::from("rows.csv"),
+        };
+        let told = message(&error);
+        assert_eq!(told.as_str(), error.to_string());
+        assert_eq!(told.key(), Some("data-not-found"));
+        let other = std::io::Error::other("the system's own words");
+        assert_eq!(message(&other), Message::plain("the system's own words"));
+    }
+
+    #[test]
+    fn an_error_inside_another_is_the_same_message() {
+        let inner = DataError::NoColumns;
+        let outer = PlanError::Encoding(DataError::NoColumns);
+        assert_eq!(message(&outer), message(&inner));
+    }
+}
