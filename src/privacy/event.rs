@@ -122,7 +122,8 @@ pub enum PrivacyEvent {
         /// Number of categories.
         categories: u64,
     },
-    /// The exponential mechanism (or permute-and-flip, report-noisy-max) at `epsilon`.
+    /// The exponential mechanism at `epsilon`, or any other of ε-bounded range. Permute-and-flip and report-noisy-max
+    /// have none: they are `pure`.
     Exponential {
         /// Its ε.
         epsilon: f64,

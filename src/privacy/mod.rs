@@ -14,7 +14,8 @@ mod view;
 
 pub use accountant::{Accountant, AccountantKind, AccountingError};
 pub use calibrate::{
-    Bracket, Calibrated, CalibrationError, Effect, calibrate, gaussian_sigma, laplace_scale, smallest_epsilon,
+    Bracket, Calibrated, CalibrationError, Effect, calibrate, discrete_gaussian_sigma, gaussian_sigma,
+    laplace_scale, smallest_epsilon,
 };
 pub use event::{CountedEvent, EventList, Neighboring, PrivacyEvent};
 pub use pld::PldAccountant;

@@ -2,8 +2,8 @@
 
 use super::exact::{dyadic, exp_minus, exp_minus_whole, fair, uniform_below, uniform_below_wide};
 use super::{DiscreteLaplace, MechanismError, distribution};
-use crate::num::RandomSource;
-use crate::privacy::PrivacyEvent;
+use crate::num::{Delta, Epsilon, RandomSource};
+use crate::privacy::{PrivacyEvent, discrete_gaussian_sigma};
 
 /// Discrete Gaussian noise of parameter σ on whole grid steps.
 ///
@@ -14,7 +14,7 @@ use crate::privacy::PrivacyEvent;
 ///
 /// **Precondition.** s bounds the change under the stated relation, rounding included: see [`super::Grid`].
 ///
-/// **Sampling.** Rejection as in Canonne, Kamath, Steinke 2020, Algorithm 3, with the discrete Laplace of scale
+/// **Sampling.** Rejection as in Canonne, Kamath, Steinke 2020, §5.3, with the discrete Laplace of scale
 /// t = σ itself in place of ⌊σ⌋ + 1: e^(−y²/2σ²) = e^(−½(|y|/σ − 1)²) · e^(−|y|/σ) · √e, so a draw y is kept with
 /// probability e^(−½(|y|/σ − 1)²); about three in four are. With σ = n/2^k exactly (every double-precision number
 /// from 2^(−10) to 2^52) that exponent is (|y|·2^k − n)²/2n², a fraction of integers below 2^128. The
@@ -45,6 +45,15 @@ impl DiscreteGaussian {
             halvings,
             proposal: DiscreteLaplace::new(sigma).map_err(|_| error)?,
         })
+    }
+
+    /// The least noise, to 1e-4 relative, that makes a statistic of sensitivity `sensitivity` steps (ε, δ)-DP by the
+    /// loss-distribution accountant's count.
+    ///
+    /// # Errors
+    /// δ = 0, a sensitivity of 0, or a σ out of range.
+    pub fn for_budget(epsilon: Epsilon, delta: Delta, sensitivity: u64) -> Result<Self, MechanismError> {
+        Self::new(discrete_gaussian_sigma(epsilon, delta, sensitivity)?.value)
     }
 
     /// σ of the formula, in grid steps; the standard deviation is a little less where σ is small.

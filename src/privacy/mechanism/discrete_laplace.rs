@@ -8,12 +8,12 @@ use crate::privacy::PrivacyEvent;
 /// Discrete Laplace (two-sided geometric) noise of scale t on whole grid steps.
 ///
 /// **Guarantee.** A statistic in whole steps that one unit changes by at most s, plus one draw, is (s/t)-DP:
-/// P(k)/P(k + s) lies within e^(±s/t) (Ghosh, Roughgarden, Sundararajan 2009, "Universally utility-maximizing privacy
-/// mechanisms", §2, for s = 1; Canonne, Kamath, Steinke 2020, Lemma 26 for any).
+/// P(k)/P(k + s) = e^((|k + s| − |k|)/t) lies within e^(±s/t) (the geometric mechanism of Ghosh, Roughgarden, Sundararajan
+/// 2009, "Universally utility-maximizing privacy mechanisms", §2).
 ///
 /// **Precondition.** s bounds the change under the stated relation, rounding included: see [`super::Grid`].
 ///
-/// **Sampling.** Canonne, Kamath, Steinke 2020, Algorithm 2. The scale is used exactly: every double-precision
+/// **Sampling.** Canonne, Kamath, Steinke 2020, §5.2. The scale is used exactly: every double-precision
 /// number from 2^(−10) to 2^52 is n/2^k with n < 2^53, and with U uniform below n, kept with probability e^(−U/n),
 /// and V geometric at e^(−1), X = U + nV has P(X = x) ∝ e^(−x/n), so ⌊X/2^k⌋ is geometric at e^(−2^k/n) = e^(−1/t).
 /// A fair sign, −0 drawn again. The distribution is exact but for draws beyond 64 bits, of probability below

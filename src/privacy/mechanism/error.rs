@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::privacy::CalibrationError;
+
 /// A parameter or an input that no mechanism can work with.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum MechanismError {
@@ -15,6 +17,9 @@ pub enum MechanismError {
         /// Its value.
         value: f64,
     },
+    /// No noise keeps the budget.
+    #[error(transparent)]
+    Calibration(#[from] CalibrationError),
     /// No candidate to choose from.
     #[error("there is nothing to choose from: {0}")]
     NothingToChoose(&'static str),

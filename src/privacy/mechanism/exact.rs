@@ -3,7 +3,7 @@
 //! # Argument
 //! If A₁, A₂ … are independent coins with P(Aₖ) = γ/k, 0 ≤ γ ≤ 1, then P(A₁ … Aⱼ all succeed) = γʲ/j!, so the first
 //! to fail has an odd number with probability 1 − γ + γ²/2! − … = e^(−γ) (von Neumann 1951; Canonne, Kamath, Steinke
-//! 2020, Algorithm 1 and Prop. 19). Larger exponents are products of such coins. A coin of probability a/b is a
+//! 2020, "The discrete Gaussian for differential privacy", §5.1). Larger exponents are products of such coins. A coin of probability a/b is a
 //! comparison of a with a uniform integer below b. Every step is a comparison of integers, so a probability is
 //! what its formula says, provided that the bits of the source are uniform and independent; no logarithm or
 //! exponential is ever rounded.

@@ -7,12 +7,10 @@
 use std::collections::BTreeMap;
 
 use super::compose::{self, Guess, Question};
-use super::pair::Pair;
+use super::pair::{self, Layout, Pair};
 use crate::privacy::renyi::{self, Cost};
 use crate::privacy::{AccountingError, CountedEvent, Neighboring, PrivacyEvent, gaussian};
 
-/// Largest σ of a discrete Gaussian that is laid out atom by atom.
-const MOST_SIGMA: f64 = 5000.0;
 /// Most distinct courses that disjoint parts may multiply to.
 const MOST_COURSES: usize = 64;
 /// Most different pairs composed one by one; more are gathered into classes of nearly equal ones.
@@ -140,8 +138,10 @@ pub(super) fn courses(
             Pair::DiscreteLaplace { scale, sensitivity }
         }),
         PrivacyEvent::DiscreteGaussian { sensitivity: 0, .. } => Course::default(),
-        PrivacyEvent::DiscreteGaussian { sigma, sensitivity } if sigma > MOST_SIGMA => {
-            // s²/2σ²-zCDP (Canonne, Kamath, Steinke 2020, Thm 4), and on so fine a grid no more than that is lost.
+        PrivacyEvent::DiscreteGaussian { sigma, sensitivity }
+            if pair::layout(sigma, sensitivity) == Layout::Rho =>
+        {
+            // s²/2σ²-zCDP (Canonne, Kamath, Steinke 2020, Thm 4).
             let rho = 0.5 * squared(sensitivity as f64 / sigma);
             Course {
                 rho,

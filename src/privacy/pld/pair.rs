@@ -14,6 +14,7 @@ use std::cmp::Ordering;
 use super::grid::{Discrete, Grid, Point, atoms, lay, mirrored, split};
 use super::profile;
 use crate::num::logspace::{normal_cdf, normal_quantile};
+use crate::privacy::mechanism::distribution::{gaussian_probability, gaussian_upper_tail};
 use crate::privacy::renyi::{self, Cost};
 
 /// A pair that dominates one event, in the direction with the larger loss first where there are two.
@@ -214,7 +215,11 @@ pub fn extent(pair: Pair, grid: Grid) -> f64 {
         Pair::Laplace { epsilon } | Pair::Exponential { epsilon } => 2.0 * epsilon,
         Pair::TwoLosses { .. } => 6.0 * grid.step,
         Pair::DiscreteLaplace { sensitivity, .. } => 2.0 * sensitivity as f64 * grid.step,
-        Pair::DiscreteGaussian { sigma, .. } => (80.0 * sigma).min(MOST_ATOMS as f64) * grid.step,
+        Pair::DiscreteGaussian { sigma, sensitivity } => match layout(sigma, sensitivity) {
+            Layout::Atoms => (80.0 * sigma).min(MOST_ATOMS as f64) * grid.step,
+            Layout::Tails => 2.0 * top_loss(1.0, sigma / sensitivity as f64, grid.tail),
+            Layout::Rho => 2.0 * profile::zcdp_range(0.5 * (sensitivity as f64 / sigma).powi(2), grid.tail),
+        },
         Pair::Zcdp { rho } => 2.0 * profile::zcdp_range(rho, grid.tail),
     };
     range / grid.step + 4.0
@@ -480,15 +485,43 @@ fn discrete_laplace(scale: f64, sensitivity: u64, grid: Grid) -> Discrete {
     atoms(list, 0.0, grid)
 }
 
+/// How a discrete Gaussian is laid out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Layout {
+    /// Atom by atom.
+    Atoms,
+    /// By the masses between dots, from tails in closed form.
+    Tails,
+    /// Not at all: by its ρ.
+    Rho,
+}
+
+/// The layout for a σ and a sensitivity: atoms while they are few, since beyond the tails are as exact and their
+/// number does not grow; neither where the loss is so large that no promise is left, or the steps too many to count.
+pub fn layout(sigma: f64, sensitivity: u64) -> Layout {
+    if sigma > 1000.0 && sensitivity as f64 <= 50.0 * sigma && sensitivity <= 1 << 52 {
+        Layout::Tails
+    } else if sigma <= 5000.0 {
+        Layout::Atoms
+    } else {
+        Layout::Rho
+    }
+}
+
+fn discrete_gaussian(sigma: f64, sensitivity: u64, grid: Grid) -> Discrete {
+    match layout(sigma, sensitivity) {
+        Layout::Atoms => discrete_gaussian_atoms(sigma, sensitivity, grid),
+        Layout::Tails => discrete_gaussian_tails(sigma, sensitivity, grid),
+        // s²/2σ²-zCDP (Canonne, Kamath, Steinke 2020, Thm 4).
+        Layout::Rho => profile::zcdp(0.5 * (sensitivity as f64 / sigma).powi(2), grid),
+    }
+}
+
 /// Loss (s² − 2ks)/2σ² at k, P(k) ∝ e^(−k²/2σ²). The tail beyond K on one side is at most ∫_K^∞; the upper one goes
 /// to an infinite loss, the lower one up to K's.
-fn discrete_gaussian(sigma: f64, sensitivity: u64, grid: Grid) -> Discrete {
+fn discrete_gaussian_atoms(sigma: f64, sensitivity: u64, grid: Grid) -> Discrete {
     let s = sensitivity as f64;
     let reach = (sigma * -normal_quantile((0.1 * grid.tail).min(0.1))).ceil() + 1.0;
-    if 2.0 * reach > MOST_ATOMS as f64 {
-        // s²/2σ²-zCDP (Canonne, Kamath, Steinke 2020, Thm 4).
-        return profile::zcdp(0.5 * (s / sigma) * (s / sigma), grid);
-    }
     let weight = |k: f64| (-0.5 * (k / sigma) * (k / sigma)).exp();
     let reach = reach as i64;
     let beyond = sigma * (2.0 * std::f64::consts::PI).sqrt() * normal_cdf(-(reach as f64) / sigma);
@@ -499,6 +532,39 @@ fn discrete_gaussian(sigma: f64, sensitivity: u64, grid: Grid) -> Discrete {
         .collect();
     list.push((loss(reach as f64), beyond / total));
     atoms(list, beyond / total, grid)
+}
+
+/// The same by masses between dots. With u = −k the loss (s² + 2us)/2σ² rises, P is centred at 0, Q at −s, and u ↦ −s − u
+/// exchanges the two and the loss's sign. A state is the first u beyond a loss, as P's and Q's tails from there.
+fn discrete_gaussian_tails(sigma: f64, sensitivity: u64, grid: Grid) -> Discrete {
+    let s = sensitivity as f64;
+    let last = ((top_loss(1.0, sigma / s, grid.tail) / grid.step).ceil() as i64).max(1);
+    let from = |u: i64| {
+        let tail = |k: i64| Tail {
+            smaller: gaussian_upper_tail(sigma, if k > 0 { k } else { 1 - k }),
+            upper: k > 0,
+        };
+        (tail(u), tail(u + sensitivity as i64))
+    };
+    // The first u with a loss above 0, and the one with none where s is even.
+    let middle = -(sensitivity as i64).div_euclid(2);
+    let (start, at_zero) = if sensitivity.is_multiple_of(2) {
+        (middle + 1, gaussian_probability(sigma, middle))
+    } else {
+        (middle, 0.0)
+    };
+    let first_above = |loss: f64| ((loss * (sigma / s) * sigma - 0.5 * s).ceil() as i64).max(start);
+    let (half, (p, q)) = lay(
+        grid,
+        (0, last),
+        from(start),
+        |index| from(first_above(grid.loss(index))),
+        |from, to, loss| {
+            let (p, q) = (from.0.until(to.0), from.1.until(to.1));
+            (p, p - q * loss.exp())
+        },
+    );
+    mirrored(&half, grid, at_zero, p.above(), q.above())
 }
 
 #[cfg(test)]
@@ -584,6 +650,9 @@ mod tests {
                 step,
                 multiple,
             );
+            for (sigma, sensitivity) in [(1500.0, 700), (1e9, 1 << 31), (70_000.5, 2047), (3e4, 30_001)] {
+                check(Pair::DiscreteGaussian { sigma, sensitivity }, step, multiple);
+            }
             check(Pair::Zcdp { rho: 0.1 }, step, multiple);
         }
     }

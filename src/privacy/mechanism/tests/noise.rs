@@ -1,38 +1,10 @@
-//! Draws against exact probabilities, and what no parameter may do.
-//!
-//! **False alarms.** [`assert_frequencies`] fails with probability at most 1e-6 when the draws do follow the
-//! probabilities, by a bound that holds for any number of draws; each call counts on its own.
+//! Noise against its distribution, golden and computed.
 
-use super::*;
-use crate::num::{Epsilon, RandomSource};
+use super::super::*;
+use super::assert_frequencies;
+use crate::num::RandomSource;
 
 const DRAWS: u64 = 200_000;
-
-/// Fails unless each count is as likely as its probability says.
-///
-/// Of n draws with probability p, P(share beyond x) ≤ e^(−n·KL(x ‖ p)) on either side (Chernoff 1952; Hoeffding 1963,
-/// Thm 1). Over c counts and two sides, all within n·KL ≤ ln(2c/1e-6) but with probability 1e-6.
-pub fn assert_frequencies(counts: &[u64], probabilities: &[f64]) {
-    assert_eq!(counts.len(), probabilities.len());
-    let total = counts.iter().sum::<u64>() as f64;
-    let limit = (2.0 * counts.len() as f64 / 1e-6).ln();
-    let part = |x: f64, p: f64| if x == 0.0 { 0.0 } else { x * (x / p).ln() };
-    for (i, (&count, &p)) in counts.iter().zip(probabilities).enumerate() {
-        let x = count as f64 / total;
-        // The probabilities themselves are rounded.
-        let divergence = part(x, p) + part(1.0 - x, (1.0 - p).max(1e-15));
-        assert!(
-            total * divergence <= limit,
-            "cell {i}: {count} of {total} draws, expected {:.1} ({:.1} > {limit:.1})",
-            p * total,
-            total * divergence
-        );
-    }
-}
-
-pub fn epsilon(value: f64) -> Epsilon {
-    Epsilon::new(value).unwrap()
-}
 
 /// A column of a golden file.
 struct Golden(csv::StringRecord, Vec<csv::StringRecord>);
@@ -182,80 +154,89 @@ fn assert_tenths(ends: &[i64], mut draw: impl FnMut() -> i64, scale: f64) {
     assert_frequencies(&counts, &[0.1; 10]);
 }
 
-/// e^(λu), normalised, with multiplicities.
-fn favoured(scores: &[f64], multiplicities: &[u64], rate: f64) -> Vec<f64> {
-    let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = scores
-        .iter()
-        .zip(multiplicities)
-        .map(|(score, &m)| m as f64 * (rate * (score - best)).exp())
-        .collect();
-    let total: f64 = weights.iter().sum();
-    weights.iter().map(|weight| weight / total).collect()
-}
-
-fn counts(candidates: usize, draws: u64, mut choose: impl FnMut() -> usize) -> Vec<u64> {
-    let mut counts = vec![0; candidates];
-    for _ in 0..draws {
-        counts[choose()] += 1;
-    }
-    counts
-}
-
 #[test]
-fn the_exponential_mechanism_favours_by_e_to_the_score() {
-    let mut random = RandomSource::from_operating_system();
-    let cases: [(&[f64], f64, f64, bool); 5] = [
-        (&[0.0, 1.0, 2.0, 3.0], 1.0, 1.0, false),
-        (&[10.0, 10.0, 3.0, -1.0, 9.5], 0.7, 1.0, true),
-        (&[0.1, 0.25, 0.3], 2.0, 0.1, false),
-        (&[1e-3, 5.0, -7.25, 4.75, 5.0, 2.0], 3.0, 2.5, true),
-        (&[42.0], 1.0, 1.0, false),
-    ];
-    for (scores, at, sensitivity, monotonic) in cases {
-        let mut selection = Selection::new(epsilon(at), sensitivity).unwrap();
-        if monotonic {
-            selection = selection.monotonic();
+fn quantiles_are_the_least_that_hold_their_probability() {
+    for scale in [0.05, 0.4, 1.0, 3.3, 40.0, 90.0, 130.0, 1700.0] {
+        let laplace = DiscreteLaplace::new(scale).unwrap();
+        let gaussian = DiscreteGaussian::new(scale).unwrap();
+        let reach = (45.0 * scale) as i64 + 10;
+        for p in [1e-6, 0.01, 0.3, 0.5, 0.7, 0.95, 0.999, 1.0 - 1e-9] {
+            let (quantile, half) = (laplace.quantile(p).unwrap(), laplace.half_width(p).unwrap());
+            assert_least(|k| laplace.probability(k), reach, p, (quantile, half));
+            let (quantile, half) = (gaussian.quantile(p).unwrap(), gaussian.half_width(p).unwrap());
+            assert_least(|k| gaussian.probability(k), reach, p, (quantile, half));
         }
-        let found = counts(scores.len(), 50_000, || {
-            selection.exponential(scores, &mut random).unwrap()
-        });
-        let even = vec![1; scores.len()];
-        assert_frequencies(&found, &favoured(scores, &even, selection.rate()));
+    }
+}
+
+/// The quantile and the half-width hold p, and one step less does not.
+fn assert_least(probability: impl Fn(i64) -> f64, reach: i64, p: f64, (quantile, half): (i64, i64)) {
+    let up_to = |k: i64| (-reach..=k).map(&probability).sum::<f64>();
+    let within = |a: i64| (-a..=a).map(&probability).sum::<f64>();
+    assert!(
+        up_to(quantile) >= p - 1e-12 && up_to(quantile - 1) < p + 1e-12,
+        "{reach}, {p}"
+    );
+    assert!(
+        within(half) >= p - 1e-12 && within(half - 1) < p + 1e-12,
+        "{reach}, {p}"
+    );
+}
+
+#[test]
+fn grids_round_to_the_nearest_step_and_bound_the_sensitivity() {
+    let grid = Grid::new(0.25).unwrap();
+    for (value, steps) in [
+        (0.0, 0),
+        (0.124, 0),
+        (0.125, 1),
+        (-0.125, 0),
+        (-0.126, -1),
+        (10.0, 40),
+        (f64::NAN, 0),
+    ] {
+        assert_eq!(grid.round(value), steps, "{value}");
+    }
+    assert_eq!(grid.round(f64::INFINITY), i64::MAX);
+    assert_eq!(grid.round(-1e300), i64::MIN);
+    assert_eq!(grid.value(-3), -0.75);
+    assert_eq!(grid.sensitivity(1.0).unwrap(), 4);
+    assert_eq!(grid.sensitivity(1.01).unwrap(), 5);
+    assert_eq!(grid.sensitivity(0.0).unwrap(), 0);
+    assert_eq!(Grid::new(2f64.powi(900)).unwrap().sensitivity(5e-324).unwrap(), 1);
+    for (scale, spacing) in [
+        (1.0, 1.0 / 1024.0),
+        (1.99, 1.0 / 1024.0),
+        (1024.0, 1.0),
+        (3e-7, 2f64.powi(-32)),
+    ] {
+        assert_eq!(Grid::for_scale(scale).unwrap().spacing(), spacing);
+    }
+    for spacing in [0.0, -1.0, 0.3, f64::NAN, f64::INFINITY, 5e-324, 1e300] {
+        let error = Grid::new(spacing).unwrap_err().to_string();
+        assert!(error.contains("the grid's spacing"), "{error}");
+    }
+    for scale in [0.0, -1.0, f64::NAN, 1e300, 1e-300] {
+        assert!(Grid::for_scale(scale).is_err());
+    }
+    for real in [-1.0, f64::NAN, f64::INFINITY, 1e16] {
+        assert!(
+            grid.sensitivity(real)
+                .unwrap_err()
+                .to_string()
+                .contains("sensitivity")
+        );
     }
 }
 
 #[test]
-fn groups_count_for_what_they_stand_for() {
-    let mut random = RandomSource::from_operating_system();
-    let selection = Selection::new(epsilon(2.0), 1.0).unwrap();
-    // Every level down to beyond the deepest, each as likely as the next.
-    let cases: [(&[f64], &[u64]); 4] = [
-        (&[0.0, -1.0, -2.0], &[1, 3, 7]),
-        (
-            &[0.0, -10.0, -20.0, -30.0, -40.0],
-            &[
-                1,
-                22_026,
-                485_165_195,
-                10_686_474_581_524,
-                235_385_266_837_019_985,
-            ],
-        ),
-        (&[5.0, 1e9, 3.0, 4.0], &[2, 0, 30, 1]),
-        (&[0.0, -300.0], &[1 << 62, 1 << 62]),
-    ];
-    for (scores, multiplicities) in cases {
-        let found = counts(scores.len(), 50_000, || {
-            selection
-                .exponential_grouped(scores, multiplicities, &mut random)
-                .unwrap()
-        });
-        let present: Vec<f64> = scores
-            .iter()
-            .zip(multiplicities)
-            .map(|(&score, &m)| if m == 0 { 0.0 } else { score })
-            .collect();
-        assert_frequencies(&found, &favoured(&present, multiplicities, selection.rate()));
-    }
+fn seeds_repeat_and_stay_marked() {
+    let draw = |random: &mut RandomSource| -> Vec<i64> {
+        let noise = DiscreteGaussian::new(12.5).unwrap();
+        (0..50).map(|_| noise.sample(random)).collect()
+    };
+    let mut random = RandomSource::seeded(5);
+    assert_eq!(draw(&mut random), draw(&mut RandomSource::seeded(5)));
+    assert_ne!(draw(&mut random), draw(&mut RandomSource::seeded(5)));
+    assert!(!random.origin().is_private());
 }
