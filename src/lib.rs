@@ -15,4 +15,5 @@ pub mod gui;
 pub mod model;
 pub mod num;
 pub mod privacy;
+pub mod release;
 pub mod train;

@@ -21,6 +21,11 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
         &["burn", "eframe", "egui", "clap", "arrow", "parquet"],
     ),
     (
+        "release",
+        &["num", "data", "privacy"],
+        &["burn", "eframe", "egui", "clap", "arrow", "rusqlite"],
+    ),
+    (
         "model",
         &["num"],
         &["eframe", "egui", "clap", "arrow", "rusqlite"],
@@ -43,17 +48,17 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
     ),
     (
         "engine",
-        &["num", "data", "privacy", "model", "train", "evaluate", "export"],
+        &["num", "data", "privacy", "release", "model", "train", "evaluate", "export"],
         &["eframe", "egui", "clap", "indicatif"],
     ),
     (
         "cli",
-        &["num", "data", "privacy", "train", "export", "engine"],
+        &["num", "data", "privacy", "release", "train", "export", "engine"],
         &["eframe", "egui", "burn", "rusqlite"],
     ),
     (
         "gui",
-        &["num", "data", "privacy", "train", "export", "engine"],
+        &["num", "data", "privacy", "release", "train", "export", "engine"],
         &["clap", "burn", "rusqlite"],
     ),
 ];

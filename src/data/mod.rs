@@ -4,6 +4,7 @@
 //! [`RowEncoder`] made from the schema alone turns rows into [`EncodedRows`] for the models and back into a
 //! record batch of the schema's own types.
 
+mod column;
 mod encode;
 mod error;
 mod profile;
@@ -13,6 +14,7 @@ mod schema;
 mod table;
 mod value;
 
+pub use column::{CodeReader, NO_VALUE, NumberReader, NumberedTexts};
 pub use encode::{
     Block, EncodedRows, EncoderSettings, FINE_MISSING, FineLayout, FineWeights, NumericCode, RowEncoder,
 };

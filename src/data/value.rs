@@ -159,7 +159,8 @@ pub(crate) fn datetime_micros(datetime: NaiveDateTime) -> i64 {
     datetime.and_utc().timestamp_micros()
 }
 
-fn date_of(value: i64) -> Option<NaiveDate> {
+/// The day that many days after 1970-01-01.
+pub(crate) fn date_of(value: i64) -> Option<NaiveDate> {
     NaiveDate::default().checked_add_signed(chrono::Duration::try_days(value)?)
 }
 

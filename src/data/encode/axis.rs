@@ -14,7 +14,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// How a cell's value becomes a position.
 #[derive(Clone, Debug)]
-pub(super) enum Units {
+pub(in crate::data) enum Units {
     /// The value itself, a real number.
     Real,
     /// Steps of 1.
@@ -27,7 +27,7 @@ pub(super) enum Units {
 
 /// The range of one column in positions, and how it is divided.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
+pub(in crate::data) struct Axis {
     pub kind: Kind,
     pub units: Units,
     pub lower: f64,
@@ -35,24 +35,42 @@ pub(super) struct Axis {
     pub scale: Scale,
 }
 
+impl Units {
+    fn of(column: &Column) -> Result<Self, DataError> {
+        Ok(match column.kind {
+            Kind::Continuous => match column.decimals {
+                Some(decimals) => Self::Decimal(10_f64.powi(i32::from(decimals))),
+                None => Self::Real,
+            },
+            Kind::Integer => Self::Whole,
+            kind => Self::Temporal(
+                TemporalFormat::new(kind, column.format.as_deref())
+                    .ok_or_else(|| {
+                        schema_error(
+                            column,
+                            message!("schema-format", "the format does not spell a {kind}", kind = kind),
+                        )
+                    })?,
+            ),
+        })
+    }
+}
+
 impl Axis {
+    /// From a numeric column, whatever its bounds: the whole line.
+    pub fn unbounded(column: &Column) -> Result<Self, DataError> {
+        Ok(Self {
+            kind: column.kind,
+            units: Units::of(column)?,
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+            scale: Scale::Linear,
+        })
+    }
+
     /// From a numeric column with bounds (or declared bins, whose outer edges are bounds).
     pub fn new(column: &Column) -> Result<Self, DataError> {
-        let units = match column.kind {
-            Kind::Continuous => match column.decimals {
-                Some(decimals) => Units::Decimal(10_f64.powi(i32::from(decimals))),
-                None => Units::Real,
-            },
-            Kind::Integer => Units::Whole,
-            kind => Units::Temporal(TemporalFormat::new(kind, column.format.as_deref()).ok_or_else(
-                || {
-                    schema_error(
-                        column,
-                        message!("schema-format", "the format does not spell a {kind}", kind = kind),
-                    )
-                },
-            )?),
-        };
+        let units = Units::of(column)?;
         let edges = column.bins.as_deref().unwrap_or_default();
         let end = |bound: &Option<Bound>, edge: Option<&f64>| {
             let value = match bound {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::axis::{Axis, schema_error};
 use super::bins::FineLayout;
 use super::{EncoderSettings, NumericCode};
-use crate::data::schema::{Column, Kind, Schema};
+use crate::data::schema::{Column, Kind, Provenance, Schema};
 use crate::data::table::Cells;
 use crate::data::value::{format_number, parse_number};
 use crate::data::{DataError, Table};
@@ -56,6 +56,8 @@ pub(super) struct Codec {
     pub kind: Kind,
     pub coding: Coding,
     pub allows_missing: bool,
+    /// Values that a bought domain leaves out were too rare to be found; an error would tell that they are there.
+    rare_is_missing: bool,
     missing_texts: Vec<String>,
     missing_numbers: Vec<f64>,
 }
@@ -96,6 +98,7 @@ impl Codec {
             kind: column.kind,
             coding,
             allows_missing: column.missing,
+            rare_is_missing: column.missing && column.provenance == Some(Provenance::Bought),
             missing_texts: schema.missing.clone(),
             missing_numbers: schema
                 .missing
@@ -244,6 +247,7 @@ impl Codec {
                     code,
                     ..Encoded::default()
                 }),
+                None if self.rare_is_missing => self.missing(),
                 None => Err(message!(
                     "cell-not-in-domain",
                     "the value \"{value}\" is not in the domain; add it there if it is a public value, or to the missing spellings",

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use axis::{Axis, Units};
 pub use bins::FineLayout;
 pub use codec::FINE_MISSING;
 pub use decode::FineWeights;

@@ -51,7 +51,7 @@ impl Schema {
     }
 
     /// Whether the table is one that the schema describes: the same columns, every cell of a used column readable
-    /// as its kind, in its domain, and missing only where that is allowed; the declared number of rows. Numbers
+    /// as its kind, in its domain, and missing only where that is allowed; the number of rows unless it was bought. Numbers
     /// outside the bounds fit (they are clamped); columns without bounds or domain are passed over.
     ///
     /// # Errors
@@ -59,8 +59,8 @@ impl Schema {
     pub fn check(&self, table: &Table, progress: &Progress) -> Result<(), DataError> {
         self.validate()?;
         self.check_names(table)?;
+        // A bought number carries noise, so it is not the table's own.
         if let Some(rows) = self.rows
-            // A bought count is the true one and noise, and may well be another.
             && rows.provenance != Provenance::Bought
             && rows.value != table.rows() as u64
         {

@@ -110,6 +110,35 @@ impl Column {
         self.provenance = Some(Provenance::Declared);
     }
 
+    /// Bounds that were bought with privacy budget. What else was read off the rows goes: cells may be missing,
+    /// the range is divided evenly, and no digits or bins are promised. Public declarations stay.
+    pub fn buy_bounds(&mut self, lower: impl Into<Bound>, upper: impl Into<Bound>) {
+        self.forget_private();
+        self.lower = Some(lower.into());
+        self.upper = Some(upper.into());
+        self.provenance = Some(Provenance::Bought);
+    }
+
+    /// Values that were bought with privacy budget. Those too rare to be found count as missing from now on.
+    pub fn buy_domain<S: Into<String>>(&mut self, domain: impl IntoIterator<Item = S>) {
+        self.forget_private();
+        self.missing = true;
+        self.domain = Some(domain.into_iter().map(Into::into).collect());
+        self.provenance = Some(Provenance::Bought);
+    }
+
+    /// Puts what was read off private rows back to what says nothing about them. The kind and a date's spelling
+    /// stay: they say how the file is written.
+    fn forget_private(&mut self) {
+        self.typed = Typed::default();
+        if self.provenance != Some(Provenance::Declared) {
+            self.missing = true;
+            self.scale = Scale::Linear;
+            self.decimals = None;
+            self.bins = None;
+        }
+    }
+
     /// Adds a value to the list; what is known of the others stays as it was. Returns whether it was new.
     pub fn add_value(&mut self, value: impl Into<String>) -> bool {
         let value = value.into();
