@@ -6,6 +6,7 @@ use crate::data::{Bound, Kind, ReadOptions, Scale};
 use crate::engine::settings::Settings;
 use crate::num::Epsilon;
 use crate::privacy::Neighboring;
+use crate::release::ReleaseRequest;
 pub use crate::train::Condition;
 use crate::train::{DeviceKind, TrainSettings};
 
@@ -186,6 +187,15 @@ pub struct ExportRequest {
     pub condition: Option<Condition>,
 }
 
+/// A private statistic to release.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReleaseOrder {
+    /// What, of what, and at which price.
+    pub request: ReleaseRequest,
+    /// A fixed seed, for teaching and tests: marks the result "not private", and nothing is bought by it.
+    pub seed: Option<u64>,
+}
+
 /// What the engine can be asked to do. Commands are carried out in the order in which they are sent.
 #[derive(Clone, Debug)]
 pub enum Command {
@@ -218,6 +228,9 @@ pub enum Command {
     /// Answers of which known data set the open table is a new version, by its number in the ledger: it
     /// continues its budget from then on. `None` makes it a data set of its own.
     AnswerNewVersion(Option<u64>),
+    /// Reserves the price of a private statistic, computes it and settles. What is bought for the schema is
+    /// written into it, and into its file unless the schema has other changes that are not saved.
+    Release(Box<ReleaseOrder>),
     /// Sets the open data set's total budget.
     SetTotal {
         /// The total ε.

@@ -4,6 +4,7 @@
 
 mod dataset;
 mod exports;
+mod releases;
 mod runs;
 
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::loader::{self, LoadEnd, PlanOutcome, Task};
 use crate::engine::run_job::RunEnd;
 use crate::engine::settings::Settings;
-use crate::engine::snapshot::{LedgerView, PlanPreview, Snapshot};
+use crate::engine::snapshot::{LedgerView, PlanPreview, Released, Snapshot};
 use crate::engine::{Latest, Wake};
 use crate::message;
 use crate::num::Message;
@@ -84,6 +85,10 @@ pub(super) enum Note {
         end: Box<RunEnd>,
     },
     Exported(Box<Result<Exported, ExportEnd>>),
+    Released {
+        generation: u64,
+        outcome: Box<Result<Released, Problem>>,
+    },
 }
 
 pub(super) use exports::ExportEnd;
@@ -101,6 +106,7 @@ pub(super) struct Coordinator {
     plan: PlanState,
     runs: runs::Runs,
     export: exports::ExportState,
+    releases: releases::Releases,
     ledger_view: Arc<LedgerView>,
     revision: u64,
     changed: bool,
@@ -131,6 +137,7 @@ impl Coordinator {
             plan: PlanState::default(),
             runs: runs::Runs::default(),
             export: exports::ExportState::default(),
+            releases: releases::Releases::default(),
             ledger_view: Arc::default(),
             revision: 0,
             changed: true,
@@ -186,6 +193,8 @@ impl Coordinator {
             plan: self.plan.shown.clone(),
             runs: self.runs.views(),
             exporting: self.export.shown(),
+            releasing: self.releases.in_progress(),
+            releases: self.releases.done(),
             ledger: Arc::clone(&self.ledger_view),
         });
         (self.outlet.wake)();
@@ -218,6 +227,7 @@ impl Coordinator {
             Command::Export(request) => self.start_export(*request),
             Command::CancelExport => self.export.cancel(),
             Command::AnswerNewVersion(of) => self.answer_new_version(of),
+            Command::Release(order) => self.start_release(*order),
             Command::SetTotal {
                 epsilon,
                 delta,
@@ -256,6 +266,7 @@ impl Coordinator {
             }
             Note::RunEnded { run, end } => self.run_ended(run, *end),
             Note::Exported(outcome) => self.export_ended(*outcome),
+            Note::Released { generation, outcome } => self.release_ended(generation, *outcome),
         }
     }
 
@@ -371,9 +382,10 @@ impl Coordinator {
         self.dataset.cancel_load();
         self.export.cancel();
         self.runs.stop_all();
-        while self.runs.any_active() {
+        while self.runs.any_active() || self.releases.is_busy() {
             match self.notes.recv_timeout(Duration::from_secs(30)) {
                 Ok(Note::RunEnded { run, end }) => self.runs.end(run, &end),
+                Ok(Note::Released { .. }) => self.releases.end(),
                 Ok(_) => {}
                 // A run that does not answer keeps its reservation, which is charged in full.
                 Err(_) => break,

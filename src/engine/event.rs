@@ -2,9 +2,11 @@
 
 use std::error::Error;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::engine::command::RunId;
 use crate::engine::told;
+use crate::engine::snapshot::Released;
 use crate::export::Written;
 use crate::num::Message;
 use crate::privacy::ledger::EntryId;
@@ -64,6 +66,8 @@ pub enum Area {
     Train,
     /// Writing files.
     Export,
+    /// Private statistics.
+    Release,
     /// The ledger.
     Ledger,
     /// Settings and recent files.
@@ -120,6 +124,10 @@ pub enum EngineEvent {
     ExportCancelled,
     /// The file is there already; ask before replacing it.
     TargetExists(PathBuf),
+    /// A private statistic was computed and charged.
+    Released(Arc<Released>),
+    /// A private statistic was refused, or failed. If it failed after its price was reserved, that stays charged.
+    ReleaseFailed(Problem),
     /// Something failed.
     Failed(Problem),
 }

@@ -9,6 +9,7 @@ mod coordinator;
 mod export_job;
 mod ledger_thread;
 mod loader;
+mod release_job;
 mod run_job;
 mod sample;
 mod series;
@@ -30,14 +31,15 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::message;
 
 pub use command::{
-    ColumnEdit, Command, Condition, DataSource, ExportRequest, Method, PrivacyTarget, RunId, RunRequest,
+    ColumnEdit, Command, Condition, DataSource, ExportRequest, Method, PrivacyTarget, ReleaseOrder, RunId, RunRequest,
     SchemaEdit, SchemaSource,
 };
 pub use event::{Area, EngineEvent, Exported, Problem};
+pub use release_job::preview_release;
 pub use sample::{SampleRequest, sample_file};
 pub use settings::{Language, Settings, Theme};
 pub use snapshot::{
-    Dataset, Exporting, LedgerView, LoadStage, Loading, PlanPreview, RunState, RunView, SampleRows, Series,
+    Dataset, Exporting, LedgerView, LoadStage, Loading, PlanPreview, Released, RunState, RunView, SampleRows, Series,
     Snapshot,
 };
 

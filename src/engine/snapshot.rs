@@ -7,7 +7,9 @@ use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
 use crate::engine::command::{Method, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
 use crate::num::StewardOnly;
-use crate::privacy::ledger::{Budget, DatasetSummary, Entry};
+use crate::privacy::Neighboring;
+use crate::privacy::ledger::{Budget, DatasetSummary, Entry, EntryId, PrivacyUnit};
+use crate::release::{Answer, Noise, ReleaseRequest};
 use crate::train::{ColumnHistogram, DeviceKind, PlanSummary, StopReason};
 
 /// Everything that a frame draws from.
@@ -25,6 +27,10 @@ pub struct Snapshot {
     pub runs: Vec<Arc<RunView>>,
     /// The export in progress.
     pub exporting: Option<Exporting>,
+    /// The private statistic that is being computed.
+    pub releasing: Option<Arc<ReleaseRequest>>,
+    /// The private statistics of this session, oldest first.
+    pub releases: Vec<Arc<Released>>,
     /// The ledger's entries, oldest first.
     pub ledger: Arc<LedgerView>,
 }
@@ -34,6 +40,41 @@ impl Snapshot {
     pub fn run(&self, id: RunId) -> Option<&Arc<RunView>> {
         self.runs.iter().find(|run| run.id == id)
     }
+}
+
+/// A private statistic as it was released: free to show and to pass on, unless a fixed seed made its noise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Released {
+    /// The data set's name.
+    pub dataset: String,
+    /// What was asked.
+    pub request: ReleaseRequest,
+    /// The values with their intervals, and how to read them.
+    pub answer: Answer,
+    /// The mechanism.
+    pub noise: Noise,
+    /// ε that was charged.
+    pub epsilon: f64,
+    /// δ that was charged.
+    pub delta: f64,
+    /// The relation of the promise.
+    pub neighboring: Neighboring,
+    /// Whose presence is hidden.
+    pub unit: PrivacyUnit,
+    /// Its entry in the ledger.
+    pub ledger_entry: EntryId,
+    /// Columns whose bounds or values were read off the rows and let stand: used here, and not protected.
+    pub unprotected: Vec<String>,
+    /// Whether the data is marked as teaching data: charged, without a cap.
+    pub is_teaching_data: bool,
+    /// The fixed seed that makes it not private, if any.
+    pub seed: Option<u64>,
+    /// Whether the schema holds what was bought.
+    pub schema_changed: bool,
+    /// The schema's file, if it was written.
+    pub schema_saved: Option<PathBuf>,
+    /// What did not go as it should although the statistic stands.
+    pub warning: Option<String>,
 }
 
 /// The ledger as far as this installation knows it.

@@ -249,8 +249,11 @@ fn weight(news: &News) -> Weight {
             EngineEvent::Opened { .. }
             | EngineEvent::SchemaSaved(_)
             | EngineEvent::Finished { .. }
-            | EngineEvent::Exported(_) => Weight::Good,
-            EngineEvent::RunFailed { .. } | EngineEvent::Failed(_) => Weight::Problem,
+            | EngineEvent::Exported(_)
+            | EngineEvent::Released(_) => Weight::Good,
+            EngineEvent::RunFailed { .. } | EngineEvent::ReleaseFailed(_) | EngineEvent::Failed(_) => {
+                Weight::Problem
+            }
             _ => Weight::Notice,
         },
         News::Note(Note::Settings(_)) => Weight::Problem,
@@ -264,6 +267,7 @@ fn area_key(area: Area) -> &'static str {
         Area::Schema => "problem-schema",
         Area::Train => "problem-train",
         Area::Export => "problem-export",
+        Area::Release => "problem-release",
         Area::Ledger => "problem-ledger",
         Area::Settings => "problem-settings",
     }
@@ -335,7 +339,16 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
             t.get("event-finished").to_owned(),
             stop_reason(cx, *reason).to_owned(),
         ),
-        EngineEvent::RunFailed { problem: failed, .. } | EngineEvent::Failed(failed) => problem(cx, failed),
+        EngineEvent::RunFailed { problem: failed, .. }
+        | EngineEvent::ReleaseFailed(failed)
+        | EngineEvent::Failed(failed) => problem(cx, failed),
+        EngineEvent::Released(released) => plain(
+            t.with(
+                "event-released",
+                [("entry", released.ledger_entry.to_string().into())],
+            ),
+            released.request.to_string(),
+        ),
         EngineEvent::Exported(exported) => plain(
             t.with(
                 "event-exported",

@@ -131,6 +131,13 @@ impl DatasetState {
         }
     }
 
+    /// The schema's file is as the schema.
+    pub fn mark_saved(&mut self) {
+        if let Some(dataset) = &mut self.current {
+            Arc::make_mut(dataset).schema_changed = false;
+        }
+    }
+
     fn set_schema(&mut self, schema: Schema) {
         let Some(dataset) = &mut self.current else { return };
         self.schema_revision += 1;
@@ -301,7 +308,7 @@ impl Coordinator {
         }
     }
 
-    fn replace_schema(&mut self, schema: Schema) {
+    pub(super) fn replace_schema(&mut self, schema: Schema) {
         self.dataset.set_schema(schema);
         self.check_schema();
         // The plan that is shown was made for another schema: work it out anew.
