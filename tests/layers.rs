@@ -48,7 +48,9 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
     ),
     (
         "engine",
-        &["num", "data", "privacy", "release", "model", "train", "evaluate", "export"],
+        &[
+            "num", "data", "privacy", "release", "model", "train", "evaluate", "export",
+        ],
         &["eframe", "egui", "clap", "indicatif"],
     ),
     (

@@ -10,6 +10,7 @@ mod drive;
 mod ledger;
 mod output;
 mod profile;
+mod release;
 mod sample;
 mod synthesize;
 mod verify;
@@ -43,6 +44,8 @@ enum CliCommand {
     Calibrate(calibrate::CalibrateArgs),
     /// Trains on a table and writes synthetic rows, a certificate and a recipe.
     Synthesize(Box<synthesize::SynthesizeArgs>),
+    /// Computes a private statistic, or buys bounds, values or the row count for the schema.
+    Release(release::ReleaseArgs),
     /// Draws more rows from a saved generator, at no cost.
     Sample(sample::SampleArgs),
     /// Shows what was spent, and whether the chain of entries is whole.
@@ -61,6 +64,7 @@ pub fn main(open_window: impl FnOnce(Option<PathBuf>) -> Result<(), CliError>) -
         Some(CliCommand::Account(args)) => account::run(&args),
         Some(CliCommand::Calibrate(args)) => calibrate::run(&args),
         Some(CliCommand::Synthesize(args)) => synthesize::run(&args),
+        Some(CliCommand::Release(args)) => release::run(&args),
         Some(CliCommand::Sample(args)) => sample::run(&args),
         Some(CliCommand::Ledger(args)) => ledger::run(&args),
         Some(CliCommand::Verify(args)) => verify::run(&args),

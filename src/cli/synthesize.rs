@@ -78,7 +78,7 @@ pub struct SynthesizeArgs {
 
 /// The relation as the command line spells it.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Relation {
+pub enum Relation {
     /// One row more or less.
     AddRemove,
     /// One row exchanged for another.
@@ -328,14 +328,22 @@ pub fn parse_condition(text: &str) -> Result<Condition, String> {
     Ok(Condition { column, value })
 }
 
-fn parse_epsilon(text: &str) -> Result<f64, String> {
+/// Reads an ε.
+///
+/// # Errors
+/// When it is no number above 0.
+pub fn parse_epsilon(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "expected a number above 0".to_owned())?;
     crate::num::Epsilon::new(value)
         .map(crate::num::Epsilon::get)
         .map_err(|error| error.to_string())
 }
 
-fn parse_delta(text: &str) -> Result<f64, String> {
+/// Reads a δ.
+///
+/// # Errors
+/// When it is no number from 0 to below 1.
+pub fn parse_delta(text: &str) -> Result<f64, String> {
     let value: f64 = text
         .parse()
         .map_err(|_| "expected a number between 0 and 1".to_owned())?;

@@ -209,7 +209,11 @@ impl NumberReader {
                     }
                 }
                 Cells::Plain(texts) => {
-                    positions.extend(texts.iter().map(|text| text.map_or(f64::NAN, |text| self.of_text(text))));
+                    positions.extend(
+                        texts
+                            .iter()
+                            .map(|text| text.map_or(f64::NAN, |text| self.of_text(text))),
+                    );
                 }
                 Cells::Integers(values) => positions.extend(
                     values
@@ -231,9 +235,11 @@ impl NumberReader {
                         .iter()
                         .map(|value| self.temporal(value.map(i64::from), |axis, days| axis.of_date(days))),
                 ),
-                Cells::Times(values) => positions.extend(values.iter().map(|value| {
-                    self.temporal(value, |axis, micros| axis.of_micros(Kind::Time, micros))
-                })),
+                Cells::Times(values) => positions.extend(
+                    values
+                        .iter()
+                        .map(|value| self.temporal(value, |axis, micros| axis.of_micros(Kind::Time, micros))),
+                ),
                 Cells::Datetimes(values) => positions.extend(values.iter().map(|value| {
                     self.temporal(value, |axis, micros| axis.of_micros(Kind::Datetime, micros))
                 })),
@@ -346,14 +352,18 @@ impl CodeReader {
                             .collect();
                         known_of = Some(texts);
                     }
-                    codes.extend(keys.iter().map(|key| key.map_or(NO_VALUE, |key| known[key as usize])));
+                    codes.extend(
+                        keys.iter()
+                            .map(|key| key.map_or(NO_VALUE, |key| known[key as usize])),
+                    );
                 }
                 Cells::Booleans(values) if self.kind == Kind::Boolean => {
                     codes.extend(values.iter().map(|value| value.map_or(NO_VALUE, u32::from)));
                 }
-                _ => codes.extend((0..array.len()).map(|row| {
-                    cell(array, row, &mut buffer).map_or(NO_VALUE, |text| self.code(text))
-                })),
+                _ => codes.extend(
+                    (0..array.len())
+                        .map(|row| cell(array, row, &mut buffer).map_or(NO_VALUE, |text| self.code(text))),
+                ),
             }
             sink(&codes);
         }
@@ -412,13 +422,14 @@ impl NumberedTexts {
                         .collect();
                     known_of = Some(texts);
                 }
-                found
-                    .rows
-                    .extend(keys.iter().map(|key| key.map_or(NO_VALUE, |key| known[key as usize])));
+                found.rows.extend(
+                    keys.iter()
+                        .map(|key| key.map_or(NO_VALUE, |key| known[key as usize])),
+                );
             } else {
                 for row in 0..array.len() {
-                    let id = cell(array, row, &mut buffer)
-                        .map_or(NO_VALUE, |text| number(text, &mut found.texts));
+                    let id =
+                        cell(array, row, &mut buffer).map_or(NO_VALUE, |text| number(text, &mut found.texts));
                     found.rows.push(id);
                 }
             }

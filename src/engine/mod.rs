@@ -31,16 +31,16 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::message;
 
 pub use command::{
-    ColumnEdit, Command, Condition, DataSource, ExportRequest, Method, PrivacyTarget, ReleaseOrder, RunId, RunRequest,
-    SchemaEdit, SchemaSource,
+    ColumnEdit, Command, Condition, DataSource, ExportRequest, Method, PrivacyTarget, ReleaseOrder, RunId,
+    RunRequest, SchemaEdit, SchemaSource,
 };
 pub use event::{Area, EngineEvent, Exported, Problem};
 pub use release_job::preview_release;
 pub use sample::{SampleRequest, sample_file};
 pub use settings::{Language, Settings, Theme};
 pub use snapshot::{
-    Dataset, Exporting, LedgerView, LoadStage, Loading, PlanPreview, Released, RunState, RunView, SampleRows, Series,
-    Snapshot,
+    Dataset, Exporting, LedgerView, LoadStage, Loading, PlanPreview, Released, RunState, RunView, SampleRows,
+    Series, Snapshot,
 };
 
 /// How many commands may wait.

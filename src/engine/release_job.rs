@@ -11,9 +11,7 @@ use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::snapshot::{Dataset, Released};
 use crate::num::RandomSource;
-use crate::privacy::ledger::{
-    DatasetId, EntryId, LedgerError, Outcome, Reservation, Settlement,
-};
+use crate::privacy::ledger::{DatasetId, EntryId, LedgerError, Outcome, Reservation, Settlement};
 use crate::privacy::{EventList, renyi};
 use crate::release::{MIN_EPSILON, Preview, ReleasePlan, ReleaseRequest};
 
@@ -169,7 +167,12 @@ impl ReleaseJob {
         (low >= 0.001).then(|| (low * 1000.0).floor() / 1000.0)
     }
 
-    fn settle(&self, entry: EntryId, plan: &ReleasePlan, failure: Option<&Problem>) -> Result<(), LedgerError> {
+    fn settle(
+        &self,
+        entry: EntryId,
+        plan: &ReleasePlan,
+        failure: Option<&Problem>,
+    ) -> Result<(), LedgerError> {
         self.ledger.settle(
             entry,
             Settlement {

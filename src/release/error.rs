@@ -78,7 +78,9 @@ pub enum ReleaseError {
         column: String,
     },
     /// Too many values to release.
-    #[error("that would be {cells} values, and at most {most} are released at once; use fewer bins or groups")]
+    #[error(
+        "that would be {cells} values, and at most {most} are released at once; use fewer bins or groups"
+    )]
     TooManyCells {
         /// How many it would be.
         cells: usize,

@@ -87,6 +87,7 @@ impl NoisyPart {
     }
 
     /// Standard deviation of the noise, in steps of the grid.
+    #[cfg(test)]
     pub fn deviation(&self) -> f64 {
         match self.draw {
             Draw::Laplace(noise) => noise.variance().sqrt(),
@@ -217,8 +218,8 @@ fn gaussian(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::PureView;
     use crate::privacy::Accountant as _;
+    use crate::privacy::PureView;
 
     fn neighbours(relation: Neighboring) -> Neighbours {
         Neighbours {
@@ -247,20 +248,39 @@ mod tests {
     #[test]
     fn the_events_cost_what_was_asked_and_no_more() {
         let delta = Delta::new(1e-6).unwrap();
-        for relation in [Neighboring::AddRemoveOne, Neighboring::ZeroOutOne, Neighboring::ReplaceOne] {
+        for relation in [
+            Neighboring::AddRemoveOne,
+            Neighboring::ZeroOutOne,
+            Neighboring::ReplaceOne,
+        ] {
             for asked in [1e-6, 0.1, 1.0, 10.0, 100.0] {
                 let epsilon = Epsilon::new(asked).unwrap();
                 for count in 1..=3 {
-                    let found =
-                        calibrate(&parts()[..count], neighbours(relation), Noise::Laplace, epsilon, delta).unwrap();
+                    let found = calibrate(
+                        &parts()[..count],
+                        neighbours(relation),
+                        Noise::Laplace,
+                        epsilon,
+                        delta,
+                    )
+                    .unwrap();
                     let mut view = PureView::new(relation);
                     view.compose_list(&found.events).unwrap();
-                    assert!(view.total() <= asked && view.total() > 0.999 * asked, "{asked}: {}", view.total());
+                    assert!(
+                        view.total() <= asked && view.total() > 0.999 * asked,
+                        "{asked}: {}",
+                        view.total()
+                    );
                     assert_eq!((found.epsilon, found.delta), (asked, 0.0));
                     if asked > 1e-5 {
-                        let found =
-                            calibrate(&parts()[..count], neighbours(relation), Noise::Gaussian, epsilon, delta)
-                                .unwrap();
+                        let found = calibrate(
+                            &parts()[..count],
+                            neighbours(relation),
+                            Noise::Gaussian,
+                            epsilon,
+                            delta,
+                        )
+                        .unwrap();
                         let spent = AccountantKind::Rdp.epsilon(&found.events, delta).unwrap();
                         assert_eq!(spent, found.epsilon);
                         assert!(spent <= asked && spent > 0.99 * asked, "{asked}: {spent}");
@@ -290,7 +310,10 @@ mod tests {
 
     #[test]
     fn sums_are_rounded_to_the_nearest_step() {
-        assert_eq!([-7, -6, -5, -2, 0, 1, 2, 5, 6].map(|sum| rounded(sum, 4)), [-2, -1, -1, 0, 0, 0, 1, 1, 2]);
+        assert_eq!(
+            [-7, -6, -5, -2, 0, 1, 2, 5, 6].map(|sum| rounded(sum, 4)),
+            [-2, -1, -1, 0, 0, 0, 1, 1, 2]
+        );
         assert_eq!([-3, 0, 9].map(|sum| rounded(sum, 1)), [-3, 0, 9]);
         assert_eq!(rounded(i128::MAX / 2, 1), i64::MAX);
     }

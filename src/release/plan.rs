@@ -11,7 +11,7 @@ use super::bounds::BoundsSearch;
 use super::categories::CategorySearch;
 use super::error::ReleaseError;
 use super::note::Note;
-use super::request::{MAX_EPSILON, MIN_EPSILON, Noise, Query, ReleaseRequest};
+use super::request::{Noise, Query, ReleaseRequest};
 use super::selection::Choice;
 use super::sensitivity::Neighbours;
 
@@ -82,22 +82,12 @@ impl ReleasePlan {
     /// Says which column, number or mechanism stands in the way, and what to do.
     pub fn new(schema: &Schema, request: &ReleaseRequest) -> Result<Self, ReleaseError> {
         schema.validate()?;
-        let epsilon = check_epsilon(request.epsilon)?;
+        let noise = request.check()?;
+        let epsilon = Epsilon::new(request.epsilon)?;
         let delta = Delta::new(request.delta)?;
-        let noise = choose_noise(request)?;
-        if noise == Noise::Gaussian && delta.get() == 0.0 {
-            return Err(ReleaseError::DeltaNeeded {
-                what: "the Gaussian mechanism",
-            });
-        }
         let column = match &request.column {
             Some(name) => Some(find_column(schema, name)?),
-            None if request.query.column_is_optional() => None,
-            None => {
-                return Err(ReleaseError::NoColumn {
-                    query: request.query.name(),
-                });
-            }
+            None => None,
         };
         check_groups(schema, request)?;
         let setting = Setting {
@@ -238,39 +228,6 @@ impl ReleasePlan {
     }
 }
 
-fn check_epsilon(epsilon: f64) -> Result<Epsilon, ReleaseError> {
-    let wrong = |why| ReleaseError::Epsilon {
-        epsilon,
-        least: MIN_EPSILON,
-        most: MAX_EPSILON,
-        why,
-    };
-    if epsilon > MAX_EPSILON {
-        return Err(wrong("so much is no promise to anyone"));
-    }
-    if epsilon.is_nan() || epsilon < MIN_EPSILON {
-        return Err(wrong("so little is all noise"));
-    }
-    Ok(Epsilon::new(epsilon)?)
-}
-
-fn choose_noise(request: &ReleaseRequest) -> Result<Noise, ReleaseError> {
-    let known = request.query.mechanisms();
-    match request.mechanism {
-        None => Ok(known[0]),
-        Some(asked) if known.contains(&asked) => Ok(asked),
-        Some(asked) => Err(ReleaseError::Mechanism {
-            query: request.query.name(),
-            mechanism: asked.name(),
-            choice: known
-                .iter()
-                .map(|noise| noise.name())
-                .collect::<Vec<_>>()
-                .join(" or "),
-        }),
-    }
-}
-
 fn find_column<'a>(schema: &'a Schema, name: &str) -> Result<&'a Column, ReleaseError> {
     let column = schema.find(name).ok_or_else(|| ReleaseError::UnknownColumn {
         column: name.to_owned(),
@@ -312,15 +269,7 @@ pub(super) fn check_decided(column: &Column) -> Result<(), ReleaseError> {
 
 fn check_groups(schema: &Schema, request: &ReleaseRequest) -> Result<(), ReleaseError> {
     let Some(by) = &request.by else { return Ok(()) };
-    if !request.query.can_group() {
-        return Err(ReleaseError::NotByGroup {
-            query: request.query.name(),
-        });
-    }
     let column = find_column(schema, by)?;
-    if request.column.as_deref() == Some(by) {
-        return Err(ReleaseError::GroupedByItself { column: by.clone() });
-    }
     if !matches!(column.kind, Kind::Categorical | Kind::Boolean) {
         return Err(ReleaseError::NoGroups {
             column: by.clone(),

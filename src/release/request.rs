@@ -4,12 +4,17 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::num::Delta;
 use crate::privacy::Neighboring;
+
+use super::error::ReleaseError;
 
 /// The least ε of a release: the noise of less drowns any table that fits a computer.
 pub const MIN_EPSILON: f64 = 1e-6;
 /// The largest ε of a release: at 100 an attacker's odds may rise by a factor of e^100, which is no promise.
 pub const MAX_EPSILON: f64 = 100.0;
+/// More bins than this, and a histogram is no summary.
+pub(super) const MAX_BINS: usize = 65_000;
 
 /// A statistic.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -156,6 +161,84 @@ impl ReleaseRequest {
             simultaneous: false,
         }
     }
+}
+
+impl ReleaseRequest {
+    /// Whether the request makes sense by itself, before any schema is seen; answers with its mechanism.
+    ///
+    /// # Errors
+    /// Names the number, the column or the mechanism that is missing or impossible.
+    pub fn check(&self) -> Result<Noise, ReleaseError> {
+        let query = self.query.name();
+        check_epsilon(self.epsilon)?;
+        Delta::new(self.delta)?;
+        let noise = self.choose_noise()?;
+        if self.column.is_none() && !self.query.column_is_optional() {
+            return Err(ReleaseError::NoColumn { query });
+        }
+        if self.by.is_some() && !self.query.can_group() {
+            return Err(ReleaseError::NotByGroup { query });
+        }
+        if let Some(by) = &self.by
+            && self.column.as_ref() == Some(by)
+        {
+            return Err(ReleaseError::GroupedByItself { column: by.clone() });
+        }
+        let needs_delta = match (noise, self.query) {
+            (Noise::Gaussian, _) => Some("the Gaussian mechanism"),
+            (_, Query::Categories) => Some("the search for values"),
+            _ => None,
+        };
+        if let Some(what) = needs_delta.filter(|_| self.delta == 0.0) {
+            return Err(ReleaseError::DeltaNeeded { what });
+        }
+        match self.query {
+            Query::Quantile { share } if millionths(share).is_none() => Err(ReleaseError::Share { share }),
+            Query::Histogram { bins: Some(bins) } if !(1..=MAX_BINS).contains(&bins) => {
+                Err(ReleaseError::Bins { bins, most: MAX_BINS })
+            }
+            _ => Ok(noise),
+        }
+    }
+
+    fn choose_noise(&self) -> Result<Noise, ReleaseError> {
+        let known = self.query.mechanisms();
+        match self.mechanism {
+            None => Ok(known[0]),
+            Some(asked) if known.contains(&asked) => Ok(asked),
+            Some(asked) => Err(ReleaseError::Mechanism {
+                query: self.query.name(),
+                mechanism: asked.name(),
+                choice: known
+                    .iter()
+                    .map(|noise| noise.name())
+                    .collect::<Vec<_>>()
+                    .join(" or "),
+            }),
+        }
+    }
+}
+
+fn check_epsilon(epsilon: f64) -> Result<(), ReleaseError> {
+    let why = if epsilon > MAX_EPSILON {
+        "so much is no promise to anyone"
+    } else if epsilon >= MIN_EPSILON {
+        return Ok(());
+    } else {
+        "so little is all noise"
+    };
+    Err(ReleaseError::Epsilon {
+        epsilon,
+        least: MIN_EPSILON,
+        most: MAX_EPSILON,
+        why,
+    })
+}
+
+/// A share in whole millionths, if it lies between 0 and 1 and is neither.
+pub(super) fn millionths(share: f64) -> Option<f64> {
+    let millionths = (share * 1e6).round();
+    (1.0..1e6).contains(&millionths).then_some(millionths)
 }
 
 impl fmt::Display for ReleaseRequest {

@@ -35,7 +35,7 @@ use super::error::ReleaseError;
 use super::line::Line;
 use super::note::Note;
 use super::plan::{Setting, check_decided};
-use super::request::Query;
+use super::request::{Query, millionths};
 use super::tally::{Bins, Groups, each_row, group_of_rows};
 
 /// Shares are counted in these.
@@ -185,7 +185,12 @@ impl Choice {
         -(FLOOR / self.selection.rate()).ceil()
     }
 
-    pub fn run(&self, schema: &Schema, table: &Table, random: &mut RandomSource) -> Result<Answer, ReleaseError> {
+    pub fn run(
+        &self,
+        schema: &Schema,
+        table: &Table,
+        random: &mut RandomSource,
+    ) -> Result<Answer, ReleaseError> {
         let rows = group_of_rows(schema, table, self.groups.as_ref())?;
         let groups = (rows.as_deref(), self.cells());
         let (values, interval) = match &self.what {
@@ -229,7 +234,11 @@ impl Choice {
     /// How far the chosen score lies below the best one, at most, with confidence: the odds of all worse ones
     /// together are at most k·e^(−λt) to 1 (McSherry & Talwar 2007, Lemma 7).
     fn margin(&self, candidates: f64) -> f64 {
-        let together = if self.simultaneous { self.cells() as f64 } else { 1.0 };
+        let together = if self.simultaneous {
+            self.cells() as f64
+        } else {
+            1.0
+        };
         (candidates * together / (1.0 - CONFIDENCE)).ln() / self.selection.rate()
     }
 
@@ -362,7 +371,9 @@ fn stretches(sorted: &[u32], share: f64, points: u32, floor: f64) -> Vec<Stretch
         }
     };
     // The first value that is looked at, and what lies below it.
-    let mut at = sorted.get(start).map_or(0, |&value| sorted.partition_point(|&other| other < value));
+    let mut at = sorted
+        .get(start)
+        .map_or(0, |&value| sorted.partition_point(|&other| other < value));
     let mut next_point = match at.checked_sub(1) {
         Some(before) => sorted[before] + 1,
         None => 0,
@@ -403,10 +414,7 @@ fn plan_quantile(setting: &Setting<'_>, share: f64, notes: &mut Vec<Note>) -> Re
             remedy: "ask for its histogram or its mode",
         });
     }
-    let millionths = (share * MILLION).round();
-    if !(1.0..=MILLION - 1.0).contains(&millionths) {
-        return Err(ReleaseError::Share { share });
-    }
+    let share = millionths(share).ok_or(ReleaseError::Share { share })?;
     check_decided(column)?;
     let line = Line::new(setting.schema, &column.name)?;
     let (lower, upper) = line.range();
@@ -416,7 +424,7 @@ fn plan_quantile(setting: &Setting<'_>, share: f64, notes: &mut Vec<Note>) -> Re
     } else if line.is_whole() {
         (range / MOST_POINTS).ceil()
     } else if range > 0.0 {
-        range / MOST_POINTS
+        (range / MOST_POINTS).max(f64::MIN_POSITIVE)
     } else {
         1.0
     };
@@ -429,7 +437,7 @@ fn plan_quantile(setting: &Setting<'_>, share: f64, notes: &mut Vec<Note>) -> Re
         points: (range / spacing + 0.5) as u32 + 1,
         is_number: !column.kind.is_temporal(),
         line,
-        share: millionths,
+        share,
         spacing,
     })
 }

@@ -82,7 +82,11 @@ impl Neighbours {
         let one_way = rows * contribution.size();
         let both_ways = (rows * (contribution.high - contribution.low)).max(1);
         let steps = |change: i128, rows: i128| {
-            let touched = if grid == 1 { 1 } else { rows.min(cells.max(1) as i128) };
+            let touched = if grid == 1 {
+                1
+            } else {
+                rows.min(cells.max(1) as i128)
+            };
             // More than 64 bits is more than any noise that can be drawn; the mechanism refuses it by name.
             u64::try_from((change + grid - 1) / grid + touched - 1).unwrap_or(u64::MAX)
         };

@@ -52,7 +52,11 @@ pub(super) fn group_of_rows(
             };
             let mut rows = Vec::with_capacity(table.rows());
             groups.reader.read(table, &mut |codes| {
-                rows.extend(codes.iter().map(|&code| if code == NO_VALUE { missing } else { code }));
+                rows.extend(
+                    codes
+                        .iter()
+                        .map(|&code| if code == NO_VALUE { missing } else { code }),
+                );
             })?;
             rows
         }
@@ -175,11 +179,12 @@ pub(super) enum Bins {
     /// One bin a value.
     Values(CodeReader),
     /// Stretches of a line by their first positions, rising, the first at the lower bound.
-    Stretches { line: Line, starts: Vec<f64>, is_even: bool },
+    Stretches {
+        line: Line,
+        starts: Vec<f64>,
+        is_even: bool,
+    },
 }
-
-/// More bins than this, and a histogram is no summary.
-pub(super) const MAX_BINS: usize = 65_000;
 
 impl Bins {
     /// Equal stretches of a line; of whole positions no more than there are.
@@ -256,7 +261,11 @@ impl Bins {
                 |sink| reader.read(table, sink),
                 |group, code: u32| add(group, (code != NO_VALUE).then_some(code as usize)),
             )?,
-            Self::Stretches { line, starts, is_even } => {
+            Self::Stretches {
+                line,
+                starts,
+                is_even,
+            } => {
                 let (lower, upper) = line.range();
                 each_row(
                     groups.0,

@@ -80,7 +80,7 @@ impl Coordinator {
             Err(problem) => return self.tell(EngineEvent::ReleaseFailed(problem)),
         };
         let mut warnings: Vec<(Area, String)> = Vec::new();
-        warnings.extend(released.warning.take().map(|message| (Area::Ledger, message)));
+        warnings.extend(released.warning.clone().map(|message| (Area::Ledger, message)));
         if let Err(problem) = self.keep_purchase(generation, &mut released) {
             warnings.push((problem.area, problem.message));
         }
@@ -123,10 +123,7 @@ impl Coordinator {
         };
         let mut schema = (*dataset.schema).clone();
         purchase.apply(&mut schema).map_err(|error| failed(&error))?;
-        let target = dataset
-            .schema_path
-            .clone()
-            .filter(|_| !dataset.schema_changed);
+        let target = dataset.schema_path.clone().filter(|_| !dataset.schema_changed);
         let saved = target.map(|path| schema.save(&path).map(|()| path));
         self.replace_schema(schema);
         released.schema_changed = true;
