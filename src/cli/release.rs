@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::cli::drive::Driver;
 use crate::cli::output::{CliError, print_json, print_line, warn};
 use crate::cli::synthesize::{Relation, parse_delta, parse_epsilon};
+use crate::cli::version::VersionArgs;
 use crate::data::Schema;
 use crate::engine::{Command, EngineEvent, ReleaseOrder, Released, SchemaSource};
 use crate::privacy::Neighboring;
@@ -52,6 +53,8 @@ pub struct ReleaseArgs {
     /// Intervals that hold all at once, not each by itself.
     #[arg(long)]
     simultaneous: bool,
+    #[command(flatten)]
+    version: VersionArgs,
     /// A fixed seed, for teaching and tests: marks the result "not private".
     #[arg(long)]
     seed: Option<u64>,
@@ -131,6 +134,7 @@ pub fn run(args: &ReleaseArgs) -> Result<(), CliError> {
     };
     let driver = Driver::start()?;
     driver.open(args.input.clone(), source)?;
+    args.version.settle(&driver)?;
     driver.engine.send(Command::Release(Box::new(order)));
     let released = driver.wait(|_, event| match event {
         Some(EngineEvent::Released(released)) => Some(Ok(released)),

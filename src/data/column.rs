@@ -15,19 +15,28 @@ use super::schema::{Bound, Column, Kind, Schema};
 use super::table::{Cells, cell};
 use super::value::{DAY_MICROS, MICROS, date_of, days, format_iso, parse_number};
 use super::{DataError, Table};
+use crate::message;
 
 /// The code, or the number of a text, of a missing cell.
 pub const NO_VALUE: u32 = u32::MAX;
 
 fn find<'a>(schema: &'a Schema, name: &str) -> Result<&'a Column, DataError> {
     schema.find(name).ok_or_else(|| DataError::Mismatch {
-        message: format!("the schema has no column `{name}`; check the name"),
+        message: message!(
+            "column-not-in-schema",
+            "the schema has no column `{column}`; check the name",
+            column = name
+        ),
     })
 }
 
 fn chunks<'a>(table: &'a Table, name: &str) -> Result<impl Iterator<Item = &'a ArrayRef>, DataError> {
     let position = table.position(name).ok_or_else(|| DataError::Mismatch {
-        message: format!("the data has no column `{name}`; choose the file that has it"),
+        message: message!(
+            "column-not-in-data",
+            "the data has no column `{column}`; choose the file that has it",
+            column = name
+        ),
     })?;
     Ok(table.chunks(position))
 }
@@ -74,7 +83,12 @@ impl NumberReader {
             kind if kind.is_numeric() => Some(axis(column)?),
             kind => {
                 return Err(DataError::Mismatch {
-                    message: format!("column `{name}` is {kind}, not a number; choose another column"),
+                    message: message!(
+                        "column-not-a-number",
+                        "column `{column}` is {kind}, not a number; choose another column",
+                        column = name,
+                        kind = kind
+                    ),
                 });
             }
         };
@@ -314,7 +328,11 @@ impl CodeReader {
         };
         if values.is_empty() {
             return Err(DataError::Mismatch {
-                message: format!("column `{name}` has no list of public values; give it a domain"),
+                message: message!(
+                    "column-without-domain",
+                    "column `{column}` has no list of public values; give it a domain",
+                    column = name
+                ),
             });
         }
         Ok(Self {

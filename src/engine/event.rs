@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::command::RunId;
-use crate::engine::told;
 use crate::engine::snapshot::Released;
+use crate::engine::told;
 use crate::export::Written;
 use crate::num::Message;
 use crate::privacy::ledger::EntryId;

@@ -10,6 +10,8 @@ use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::snapshot::{Dataset, Released};
+use crate::engine::told;
+use crate::message;
 use crate::num::RandomSource;
 use crate::privacy::ledger::{DatasetId, EntryId, LedgerError, Outcome, Reservation, Settlement};
 use crate::privacy::{EventList, renyi};
@@ -81,7 +83,12 @@ impl ReleaseJob {
             schema_saved: None,
             warning: settled.err().map(|error| {
                 // The reservation stays, and it charges the same.
-                format!("entry {entry} of the ledger stays open, charged in full: {error}")
+                message!(
+                    "release-not-settled",
+                    "entry {entry} of the ledger stays open, charged in full: {reason}",
+                    entry = entry.to_string(),
+                    reason = told::message(&error)
+                )
             }),
         })
     }
@@ -101,8 +108,10 @@ impl ReleaseJob {
             None => Ok(()),
             Some(name) => Err(Problem::plain(
                 Area::Release,
-                format!(
-                    "every cell of column `{name}` is missing, so there is nothing to release; choose another column (steward only; nothing was spent)"
+                message!(
+                    "release-empty-column",
+                    "every cell of column `{column}` is missing, so there is nothing to release; choose another column (steward only; nothing was spent)",
+                    column = name
                 ),
             )),
         }
@@ -130,9 +139,11 @@ impl ReleaseJob {
             if let LedgerError::OverTotal { needed, left, .. } = error {
                 let fits = self.largest_that_fits(dataset, plan, left / needed);
                 if let Some(epsilon) = fits {
-                    problem
-                        .causes
-                        .push(format!("at most about ε = {epsilon:.3} of this release is left"));
+                    problem.causes.push(message!(
+                        "release-fits",
+                        "at most about ε = {epsilon} of this release is left",
+                        epsilon = epsilon
+                    ));
                 }
             }
             problem
@@ -182,7 +193,7 @@ impl ReleaseJob {
                 outcome: match failure {
                     None => Outcome::Finished,
                     Some(problem) => Outcome::Failed {
-                        message: problem.message.clone(),
+                        message: problem.message.to_string(),
                     },
                 },
                 note: None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
 use crate::engine::command::{Method, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
-use crate::num::StewardOnly;
+use crate::num::{Message, StewardOnly};
 use crate::privacy::Neighboring;
 use crate::privacy::ledger::{Budget, DatasetSummary, Entry, EntryId, PrivacyUnit};
 use crate::release::{Answer, Noise, ReleaseRequest};
@@ -74,7 +74,7 @@ pub struct Released {
     /// The schema's file, if it was written.
     pub schema_saved: Option<PathBuf>,
     /// What did not go as it should although the statistic stands.
-    pub warning: Option<String>,
+    pub warning: Option<Message>,
 }
 
 /// The ledger as far as this installation knows it.

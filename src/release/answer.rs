@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use crate::data::{Bound, DataError, Provenance, RowCount, Schema};
 
+use crate::message;
+
 use super::note::Note;
 
 /// A released value.
@@ -141,7 +143,11 @@ impl Purchase {
 
 fn find<'a>(schema: &'a mut Schema, name: &str) -> Result<&'a mut crate::data::Column, DataError> {
     schema.find_mut(name).ok_or_else(|| DataError::Mismatch {
-        message: format!("the schema has no column `{name}` any more"),
+        message: message!(
+            "column-gone",
+            "the schema has no column `{column}` any more",
+            column = name
+        ),
     })
 }
 

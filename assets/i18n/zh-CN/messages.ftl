@@ -249,3 +249,18 @@ finding-head-damaged = ledger.head 被改动或已损坏
 finding-head-stale = ledger.head 是旧的：{ $found } 条中只知道 { $known } 条
 finding-certificate-unknown = 证书提到 { $count } 条，其末尾不在这个账本中
 finding-database = 数据库不一致：{ $reason }
+
+## 发布统计量
+
+column-not-in-schema = 结构中没有“{ $column }”列；请检查名称
+column-not-in-data = 数据中没有“{ $column }”列；请选择含有该列的文件
+column-not-a-number = “{ $column }”列的类型是 { $kind }，不是数；请选择其他列
+column-without-domain = “{ $column }”列没有公开的取值列表；请给出取值范围
+column-gone = 结构中已没有“{ $column }”列
+release-busy = 正在计算另一项统计量；请等待它完成
+release-no-table = 请先打开数据表，再发布统计量
+release-not-kept = 购得的内容无法写入结构：{ $reason }
+release-table-closed = 数据表已关闭，购得的内容没有写入其结构；它仍保留在发布结果中
+release-fits = 这项发布最多还剩约 ε = { $epsilon }
+release-empty-column = “{ $column }”列的每个单元格都缺失，没有可发布的内容；请选择其他列（仅供管理者；没有花费预算）
+release-not-settled = 账本条目 { $entry } 仍未结清，按全额计费：{ $reason }

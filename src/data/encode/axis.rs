@@ -44,13 +44,12 @@ impl Units {
             },
             Kind::Integer => Self::Whole,
             kind => Self::Temporal(
-                TemporalFormat::new(kind, column.format.as_deref())
-                    .ok_or_else(|| {
-                        schema_error(
-                            column,
-                            message!("schema-format", "the format does not spell a {kind}", kind = kind),
-                        )
-                    })?,
+                TemporalFormat::new(kind, column.format.as_deref()).ok_or_else(|| {
+                    schema_error(
+                        column,
+                        message!("schema-format", "the format does not spell a {kind}", kind = kind),
+                    )
+                })?,
             ),
         })
     }

@@ -7,6 +7,9 @@ use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Problem};
 use crate::engine::release_job::ReleaseJob;
 use crate::engine::snapshot::Released;
+use crate::engine::told;
+use crate::message;
+use crate::num::Message;
 use crate::release::ReleaseRequest;
 
 #[derive(Default)]
@@ -44,19 +47,26 @@ impl Coordinator {
     fn try_start_release(&mut self, order: ReleaseOrder) -> Result<(), Problem> {
         if self.releases.is_busy() {
             // The one in progress goes on; only this order is turned away.
-            let problem = Problem::plain(Area::Release, "another release is being computed; wait for it");
+            let problem = Problem::plain(
+                Area::Release,
+                message!("release-busy", "another release is being computed; wait for it"),
+            );
             self.tell(EngineEvent::Failed(problem));
             return Ok(());
         }
         let Some(dataset) = self.dataset.current().cloned() else {
             return Err(Problem::plain(
                 Area::Release,
-                "open a table before releasing a statistic of it",
+                message!(
+                    "release-no-table",
+                    "open a table before releasing a statistic of it"
+                ),
             ));
         };
         if let Some(problem) = &dataset.misfit {
             return Err(problem.clone());
         }
+        self.dataset.whose_budget()?;
         self.releases.busy = Some(Arc::new(order.request.clone()));
         let job = ReleaseJob {
             dataset,
@@ -79,7 +89,7 @@ impl Coordinator {
             Ok(released) => released,
             Err(problem) => return self.tell(EngineEvent::ReleaseFailed(problem)),
         };
-        let mut warnings: Vec<(Area, String)> = Vec::new();
+        let mut warnings: Vec<(Area, Message)> = Vec::new();
         warnings.extend(released.warning.clone().map(|message| (Area::Ledger, message)));
         if let Err(problem) = self.keep_purchase(generation, &mut released) {
             warnings.push((problem.area, problem.message));
@@ -108,7 +118,11 @@ impl Coordinator {
         let failed = |error: &crate::data::DataError| {
             Problem::plain(
                 Area::Schema,
-                format!("what was bought could not be written into the schema: {error}"),
+                message!(
+                    "release-not-kept",
+                    "what was bought could not be written into the schema: {reason}",
+                    reason = told::message(error)
+                ),
             )
         };
         let Some(dataset) = self
@@ -118,7 +132,10 @@ impl Coordinator {
         else {
             return Err(Problem::plain(
                 Area::Schema,
-                "the table was closed meanwhile, so what was bought is not in its schema; it stands in the release",
+                message!(
+                    "release-table-closed",
+                    "the table was closed meanwhile, so what was bought is not in its schema; it stands in the release"
+                ),
             ));
         };
         let mut schema = (*dataset.schema).clone();
