@@ -27,6 +27,11 @@ fn fails(bench: &Bench, status: i32, input: &str, more: &[&str]) -> String {
 
 const PROMISE: [&str; 6] = ["--epsilon", "1", "--delta", "1e-5", "--steps", "20"];
 
+fn assert_nothing_spent(bench: &Bench) {
+    let listed = bench.json(&["ledger", "list"]);
+    assert_eq!(listed["entries"].as_array().unwrap().len(), 0, "{listed}");
+}
+
 #[test]
 fn files_that_are_no_tables_name_themselves() {
     let bench = Bench::new();
@@ -54,6 +59,53 @@ fn files_that_are_no_tables_name_themselves() {
     }
     let said = bench.fails(1, &["profile", "missing.csv"]);
     assert!(said.contains("missing.csv"), "{said}");
+    let said = bench.fails(1, &["profile", "."]);
+    assert!(said.contains("folder"), "{said}");
+    // They are no better for training, and nothing is spent or left.
+    for name in [
+        "empty.csv",
+        "header.csv",
+        "ragged.csv",
+        "binary.csv",
+        "broken.parquet",
+        "missing.csv",
+    ] {
+        let said = fails(&bench, 1, name, &PROMISE);
+        assert!(said.contains(name), "{said}");
+    }
+    assert_nothing_spent(&bench);
+}
+
+#[test]
+fn a_parquet_file_cut_short_anywhere_is_damaged_and_no_worse() {
+    let bench = Bench::new();
+    let input = bench.visits(300);
+    let whole = bench.path("whole.parquet");
+    bench.json(&[
+        "synthesize",
+        text(&input),
+        "--method",
+        "gan",
+        "--rows",
+        "200",
+        "--steps",
+        "3",
+        "--out",
+        text(&whole),
+    ]);
+    let bytes = fs::read(&whole).unwrap();
+    for share in [0.0, 0.3, 0.9, 0.999] {
+        let cut = bench.write("cut.parquet", &bytes[..(bytes.len() as f64 * share) as usize]);
+        let said = bench.fails(1, &["profile", text(&cut)]);
+        assert!(said.contains("cut.parquet"), "{said}");
+    }
+    let mut flipped = bytes.clone();
+    let end = flipped.len() - 30;
+    flipped[end] ^= 0xff;
+    let flipped = bench.write("flipped.parquet", flipped);
+    let output = bench.run(&["profile", text(&flipped)]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked"), "{said}");
 }
 
 #[test]
@@ -100,7 +152,24 @@ fn a_schema_that_does_not_fit_says_where() {
         .replace("label = \"outcome\"\n", "");
     bench.write("visits.schema.toml", dropped);
     let said = fails(&bench, 1, input, &PROMISE);
-    assert!(said.contains("column"), "{said}");
+    assert!(said.contains("no column is left"), "{said}");
+    assert_nothing_spent(&bench);
+}
+
+#[test]
+fn open_columns_are_named_and_nothing_is_spent() {
+    let bench = Bench::new();
+    let input = bench.visits(100);
+    let suggested = support::schema(100).replacen(
+        "upper = 90\nprovenance = \"declared\"",
+        "upper = 90\nprovenance = \"suggested\"",
+        1,
+    );
+    bench.write("visits.schema.toml", suggested);
+    let said = fails(&bench, 1, text(&input), &PROMISE);
+    assert!(said.contains("`age`") && said.contains("declare"), "{said}");
+    assert!(!said.contains("`ward`"), "only the open one is named: {said}");
+    assert_nothing_spent(&bench);
 }
 
 #[test]
@@ -116,9 +185,34 @@ fn impossible_promises_are_refused_before_anything_is_spent() {
         let flag = format!("--delta={delta}");
         fails(&bench, 2, input, &["--epsilon", "1", &flag]);
     }
-    fails(&bench, 1, input, &["--epsilon", "1e9", "--delta", "1e-5"]);
-    let said = fails(&bench, 1, input, &["--epsilon", "0.0000001", "--delta", "1e-15"]);
-    assert!(said.contains("smallest") || said.contains("least"), "{said}");
+    let said = fails(&bench, 1, input, &["--epsilon", "1e9", "--delta", "1e-5"]);
+    assert!(said.contains("at most 100"), "{said}");
+    let said = fails(&bench, 1, input, &["--epsilon", "1", "--delta", "0"]);
+    assert!(said.contains("δ is 0"), "{said}");
+    let said = fails(
+        &bench,
+        1,
+        input,
+        &["--epsilon", "0.0000001", "--delta", "1e-15", "--steps", "3"],
+    );
+    assert!(said.contains("the smallest that works is ε ="), "{said}");
+    let works = said.split("works is ε =").nth(1).unwrap().trim().to_owned();
+    assert_nothing_spent(&bench);
+    // It keeps its word, in a folder of its own.
+    let probe = Bench::new();
+    let elsewhere = probe.visits(500);
+    let smallest = attempt(
+        &probe,
+        text(&elsewhere),
+        &["--epsilon", &works, "--delta", "1e-15", "--steps", "3"],
+    );
+    let words: Vec<&str> = smallest.iter().map(String::as_str).collect();
+    let output = probe.run(&words);
+    assert!(
+        output.status.success(),
+        "the ε that it names works: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     fails(
         &bench,
         2,
@@ -155,6 +249,31 @@ fn a_delta_above_one_in_the_rows_warns_and_says_why() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(said.contains("warning") && said.contains('δ'), "{said}");
+}
+
+#[test]
+fn a_batch_larger_than_the_table_is_lowered_and_told() {
+    let bench = Bench::new();
+    let input = bench.visits(20);
+    let arguments = attempt(
+        &bench,
+        text(&input),
+        &[
+            "--epsilon",
+            "5",
+            "--delta",
+            "1e-5",
+            "--steps",
+            "5",
+            "--set",
+            "batch-size=512",
+        ],
+    );
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let output = bench.run(&words);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("lowered from 512 to 20"), "{said}");
 }
 
 #[test]

@@ -39,7 +39,8 @@ fn a_table_becomes_a_synthetic_one_with_its_papers() {
     assert_eq!(result["steps"], 40);
     assert_eq!(result["delta"], 1e-5);
     let epsilon = result["epsilon"].as_f64().unwrap();
-    assert!(epsilon <= 2.0 && epsilon > 1.9, "ε = {epsilon}");
+    // The plan is calibrated by Rényi orders, and the certificate states the tighter ε of the same events.
+    assert!(epsilon <= 2.0 && epsilon > 1.6, "ε = {epsilon}");
 
     let table = fs::read_to_string(&out).unwrap();
     let mut lines = table.lines();
@@ -269,10 +270,11 @@ fn ctrl_c_stops_cleanly_and_the_record_is_right() {
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(result["steps"].as_u64().unwrap() < 500_000);
     // A stop by a person is charged as planned.
-    assert!(
-        (result["epsilon"].as_f64().unwrap() - 2.0).abs() < 0.02,
-        "{result}"
-    );
+    let listed = bench.json(&["ledger", "list"]);
+    let charged = listed["entries"][0]["epsilon"].as_f64().unwrap();
+    assert!((charged - 2.0).abs() < 0.02, "{listed}");
+    let epsilon = result["epsilon"].as_f64().unwrap();
+    assert!(epsilon > 1.6 && epsilon <= charged, "{result}");
     let certificate = fs::read_to_string(result["certificate"].as_str().unwrap()).unwrap();
     assert!(certificate.contains("moment_of_stopping"), "{certificate}");
     let page = fs::read_to_string(out.with_extension("csv.certificate.html")).unwrap();

@@ -84,6 +84,13 @@ fn a_full_or_read_only_disk_is_refused_and_nothing_is_spent() {
         "what was refused is not charged"
     );
     assert!(ledger.verify().unwrap().verified);
+    let mut shown = Ledger::open_to_read(home.path()).unwrap();
+    assert_eq!(
+        shown.budget(&dataset).unwrap().jobs,
+        jobs,
+        "a full disk can be looked at"
+    );
+    drop(shown);
     let table = home.path().join("out.csv");
     let error = write_atomically(&table, &vec![b'x'; 100_000], false).unwrap_err();
     assert!(matches!(error, ExportError::NoSpace { .. }), "{error:?}");
@@ -102,6 +109,47 @@ fn a_full_or_read_only_disk_is_refused_and_nothing_is_spent() {
     assert!(remounted.is_ok_and(|status| status.success()));
     let refused = Ledger::open(home.path()).unwrap_err();
     assert!(matches!(refused, LedgerError::ReadOnly { .. }), "{refused:?}");
+    // It can be looked at all the same.
+    let mut shown = Ledger::open_to_read(home.path()).unwrap();
+    assert!(shown.is_read_only());
+    assert_eq!(shown.budget(&dataset).unwrap().jobs, jobs + 1);
+    assert!(shown.verify().unwrap().verified);
+    assert!(Ledger::inspect(home.path()).unwrap().verified);
+    let refused = shown.reserve(&job).unwrap_err();
+    assert!(matches!(refused, LedgerError::ReadOnly { .. }), "{refused:?}");
+    let program = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_pointillist"))
+            .args(arguments)
+            .env("POINTILLIST_HOME", home.path())
+            .output()
+            .unwrap()
+    };
+    for command in ["list", "show", "verify"] {
+        let output = program(&["ledger", command, "--json"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command}: {said}");
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        if command == "verify" {
+            assert_eq!(told["entries"], jobs + 1);
+        } else {
+            assert_eq!(told["entries"].as_array().unwrap().len() as u64, jobs + 1);
+            assert!(said.contains("cannot be written"), "{said}");
+        }
+    }
+    let total = [
+        "ledger",
+        "set-total",
+        "rows.csv",
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-5",
+        "--reason",
+        "x",
+    ];
+    let output = program(&total);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("read-only"));
     let error = write_atomically(&table, b"x", false).unwrap_err();
     assert!(matches!(error, ExportError::FolderReadOnly { .. }), "{error:?}");
 }

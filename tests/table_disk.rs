@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use pointillist::data::{EncoderSettings, RowEncoder, samples};
-use pointillist::export::{ExportError, TableWriter, Written};
+use pointillist::export::{ExportError, TableWriter, Written, try_target};
 use pointillist::num::{Progress, RandomSource};
 
 struct Mounted<'a>(&'a Path);
@@ -54,6 +54,12 @@ fn a_full_or_read_only_disk_is_named_and_keeps_no_half_file() {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{name}");
     }
+    // Asked before long work: a full disk is told, and the probe leaves nothing.
+    assert!(matches!(
+        try_target(&folder.path().join("out.csv"), false).unwrap_err(),
+        ExportError::NoSpace { .. }
+    ));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     drop(mounted);
 
     assert!(mount("size=64m,ro", folder.path()));
@@ -62,4 +68,6 @@ fn a_full_or_read_only_disk_is_named_and_keeps_no_half_file() {
         let error = write(&folder.path().join(name)).unwrap_err();
         assert!(matches!(error, ExportError::FolderReadOnly { .. }), "{error}");
     }
+    let error = try_target(&folder.path().join("out.csv"), false).unwrap_err();
+    assert!(matches!(error, ExportError::FolderReadOnly { .. }), "{error}");
 }

@@ -9,11 +9,12 @@ use serde_json::json;
 use crate::cli::drive::Driver;
 use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
 use crate::cli::version::VersionArgs;
+use crate::data::{EncoderSettings, RowEncoder};
 use crate::engine::{
     Area, Command, Condition, EngineEvent, ExportRequest, Exported, Method, PrivacyTarget, RunId, RunRequest,
-    RunState, RunView, SchemaSource,
+    RunState, RunView, SchemaSource, exported_files, home_folder,
 };
-use crate::export::Recipe;
+use crate::export::{Recipe, check_target, try_target};
 use crate::privacy::Neighboring;
 use crate::privacy::ledger::EntryId;
 use crate::train::{DeviceKind, StopReason, describe};
@@ -102,7 +103,10 @@ impl From<Relation> for Neighboring {
 pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     let request = request(args)?;
     // Asked before any budget is spent: a run whose result has nowhere to go is a waste of budget.
-    crate::export::check_target(&args.out, args.force).map_err(|error| CliError::from_target(&error))?;
+    try_target(&args.out, args.force).map_err(|error| CliError::from_target(&error))?;
+    for paper in exported_files(&args.out) {
+        check_target(&paper, args.force).map_err(|error| CliError::from_target(&error))?;
+    }
     crate::export::TableFormat::from_path(&args.out).map_err(|error| CliError::from_error(&error))?;
     let driver = Driver::start()?;
     let schema = args
@@ -110,11 +114,21 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
         .clone()
         .map_or(SchemaSource::Beside, SchemaSource::File);
     driver.open(args.input.clone(), schema)?;
+    if let Some(condition) = &args.condition {
+        check_condition(&driver, condition)?;
+    }
     if request.method.is_private() {
         args.version.settle(&driver)?;
     }
     let outcome = train(&driver, request)?;
-    let exported = export(&driver, args, outcome.run)?;
+    let wanted = ExportRequest {
+        run: outcome.run,
+        rows: args.rows as usize,
+        path: args.out.clone(),
+        overwrite: args.force,
+        condition: args.condition.clone(),
+    };
+    let exported = export(&driver, wanted).map_err(|error| keep(&driver, args, &outcome, error))?;
     report(args, &driver, &outcome, &exported)
 }
 
@@ -232,14 +246,51 @@ fn show_progress(bar: &ProgressBar, view: &RunView) {
     bar.set_message(state);
 }
 
-fn export(driver: &Driver, args: &SynthesizeArgs, run: RunId) -> Result<Exported, CliError> {
-    let request = ExportRequest {
-        run,
-        rows: args.rows as usize,
-        path: args.out.clone(),
-        overwrite: args.force,
-        condition: args.condition.clone(),
+/// A condition that no row can meet is told before budget is spent.
+fn check_condition(driver: &Driver, condition: &Condition) -> Result<(), CliError> {
+    let snapshot = driver.engine.snapshot();
+    let Some(dataset) = &snapshot.dataset else {
+        return Ok(());
     };
+    // A schema that cannot be encoded is told by the plan, with its reasons.
+    match RowEncoder::new(&dataset.schema, &EncoderSettings::default()) {
+        Ok(encoder) => condition
+            .check(&encoder)
+            .map_err(|error| CliError::from_error(&error)),
+        Err(_) => Ok(()),
+    }
+}
+
+/// What was paid for is kept, in the program's folder, when it cannot be written where it was wanted.
+fn keep(driver: &Driver, args: &SynthesizeArgs, outcome: &Outcome, error: CliError) -> CliError {
+    let (Some(entry), CliError::Failure { message, causes }) = (outcome.entry, &error) else {
+        return error;
+    };
+    let Ok(folder) = home_folder().map(|home| home.join("runs")) else {
+        return error;
+    };
+    let name = args.out.file_name().unwrap_or_default().to_string_lossy();
+    let path = folder.join(format!("entry-{entry}-{name}"));
+    let request = ExportRequest {
+        run: outcome.run,
+        rows: args.rows as usize,
+        path,
+        overwrite: false,
+        condition: None,
+    };
+    match std::fs::create_dir_all(&folder).map(|()| export(driver, request)) {
+        Ok(Ok(kept)) => CliError::Failure {
+            message: format!(
+                "{message}; the run is paid for and kept: draw from it with `sample {}`",
+                kept.generator.display()
+            ),
+            causes: causes.clone(),
+        },
+        _ => error,
+    }
+}
+
+fn export(driver: &Driver, request: ExportRequest) -> Result<Exported, CliError> {
     driver.engine.send(Command::Export(Box::new(request)));
     driver.wait(|_, event| match event {
         Some(EngineEvent::Exported(exported)) => Some(Ok(*exported)),
@@ -268,8 +319,7 @@ fn report(
             causes: Vec::new(),
         });
     };
-    let plan = view.plan.as_deref();
-    let epsilon = view.target.and(plan.and_then(|plan| plan.epsilon));
+    let epsilon = exported.epsilon;
     let delta = view.target.map(|target| target.delta);
     if args.json {
         return print_json(&json!({

@@ -22,7 +22,7 @@ pub enum DataError {
         path: PathBuf,
     },
     /// The operating system refused.
-    #[error("{path}: cannot {action}: {source}")]
+    #[error("{path}: cannot {action}; {}", remedy(.action))]
     Io {
         /// The file.
         path: PathBuf,
@@ -174,5 +174,14 @@ impl DataError {
     /// Whether this is no failure but a wish fulfilled.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Cancelled)
+    }
+}
+
+/// What to do when the operating system refuses; what it said follows as the cause.
+fn remedy(action: &str) -> &'static str {
+    if action.starts_with("write") {
+        "choose a folder that takes new files and has room"
+    } else {
+        "check that it may be read"
     }
 }

@@ -149,6 +149,8 @@ pub struct Exported {
     pub recipe: PathBuf,
     /// The generator beside it, for `sample`.
     pub generator: PathBuf,
+    /// ε as the certificate states it; `None` without a promise.
+    pub epsilon: Option<f64>,
     /// The certificate's verdict, in words.
     pub verdict: String,
 }

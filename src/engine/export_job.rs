@@ -59,6 +59,11 @@ impl Targets {
     }
 }
 
+/// The files that an export of this table writes, the table first: to be asked about before budget is spent.
+pub fn exported_files(table: &Path) -> [PathBuf; 5] {
+    Targets::of(table).all().map(Clone::clone)
+}
+
 fn failed(error: &(dyn std::error::Error + 'static)) -> Problem {
     Problem::new(Area::Export, error)
 }
@@ -140,6 +145,7 @@ impl ExportJob {
             certificate_page: targets.page,
             recipe: targets.recipe,
             generator: targets.generator,
+            epsilon: certificate.guarantee.as_ref().map(|guarantee| guarantee.epsilon),
             verdict: certificate.verdict().to_string(),
         })
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -11,6 +12,9 @@ use crate::privacy::ledger::{
 
 /// How many requests may wait; askers beyond that wait to ask.
 const QUEUE: usize = 64;
+
+/// How long to wait for a ledger that another program held, when it is tried again.
+const WAIT_AGAIN: Duration = Duration::from_secs(1);
 
 type Reply<T> = Sender<Result<T, LedgerError>>;
 
@@ -201,13 +205,14 @@ impl LedgerHandle {
 fn serve(home: &Path, inbox: &Receiver<Request>) {
     let mut opened = Ledger::open_to_read(home);
     for request in inbox {
-        // A ledger that was locked or on a full disk a moment ago may be usable now.
+        // A ledger that was locked or on a full disk a moment ago may be usable now. Whoever asks first after a
+        // failure is told of that one; those after them do not wait for long once more.
         let may_have_changed = match &opened {
             Ok(ledger) => ledger.is_read_only() && request.writes(),
-            Err(_) => true,
+            Err(error) => matches!(error, LedgerError::Closed),
         };
         if may_have_changed {
-            opened = Ledger::open_to_read(home);
+            opened = Ledger::open_to_read_within(home, WAIT_AGAIN);
         }
         match &mut opened {
             Ok(ledger) => answer(ledger, request),

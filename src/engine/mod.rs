@@ -35,6 +35,7 @@ pub use command::{
     RunRequest, SchemaEdit, SchemaSource,
 };
 pub use event::{Area, EngineEvent, Exported, Problem};
+pub use export_job::exported_files;
 pub use release_job::preview_release;
 pub use sample::{SampleRequest, sample_file};
 pub use settings::{Language, Settings, Theme};

@@ -15,7 +15,9 @@ use crate::engine::watcher::{RunSlot, Watcher};
 use crate::export::certificate::Choices;
 use crate::message;
 use crate::num::{Delta, Message, Progress, RandomSource};
-use crate::privacy::ledger::{DatasetId, EntryId, Outcome, PrivacyUnit, Reservation, Settlement};
+use crate::privacy::ledger::{
+    DatasetId, EntryId, LedgerError, Outcome, PrivacyUnit, Reservation, Settlement,
+};
 use crate::privacy::{AccountantKind, EventList, Neighboring};
 use crate::train::{
     Control, Plan, PlanSummary, Privacy, StopReason, TrainError, TrainSettings, Trained, Training, describe,
@@ -118,7 +120,11 @@ impl RunJob {
         watcher.offer();
         match outcome {
             Ok(Ok(trained)) => {
-                self.settle(entry, (&summary, &planned), &trained)?;
+                // A generator that is paid for is not thrown away because the ledger cannot be written just now:
+                // its whole plan stays charged.
+                if let Err(error) = self.settle(entry, (&summary, &planned), &trained) {
+                    self.warn_of_whole_plan(&error);
+                }
                 Ok(FinishedRun {
                     request: self.request,
                     dataset,
@@ -200,7 +206,7 @@ impl RunJob {
         entry: Option<EntryId>,
         (plan, planned): (&PlanSummary, &EventList),
         trained: &Trained,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), LedgerError> {
         let (Some(entry), Some(epsilon), Some(delta)) = (entry, trained.epsilon, plan.delta) else {
             return Ok(());
         };
@@ -224,9 +230,7 @@ impl RunJob {
             },
             note: by_person.then(|| format!("stopped by a person after {} steps", trained.steps_done)),
         };
-        self.ledger
-            .settle(entry, settlement)
-            .map_err(|error| Problem::new(Area::Ledger, &error))
+        self.ledger.settle(entry, settlement)
     }
 
     /// Keeps the account of a run that failed. If even that fails, the reservation stays charged in full.
@@ -257,13 +261,17 @@ impl RunJob {
             note: None,
         };
         if let Err(error) = self.ledger.settle(entry, settlement) {
-            self.warn(message!(
-                "say-whole-plan",
-                "the account of run {run} stays at its whole plan: {reason}",
-                run = self.id.0,
-                reason = told::message(&error)
-            ));
+            self.warn_of_whole_plan(&error);
         }
+    }
+
+    fn warn_of_whole_plan(&self, error: &LedgerError) {
+        self.warn(message!(
+            "say-whole-plan",
+            "the account of run {run} stays at its whole plan: {reason}",
+            run = self.id.0,
+            reason = told::message(error)
+        ));
     }
 }
 

@@ -98,6 +98,26 @@ pub fn write_atomically(path: &Path, bytes: &[u8], overwrite: bool) -> Result<()
     file.commit()
 }
 
+/// How much free space a target's folder must have before long work starts.
+const PROBE_BYTES: usize = 1 << 20;
+
+/// As [`check_target`], and whether the folder really takes files and has some room, by trying: a disk that is full
+/// or read-only should be told before budget is spent on something that then has nowhere to go.
+///
+/// # Errors
+/// As [`check_target`], and when the folder is read-only or full.
+pub fn try_target(path: &Path, overwrite: bool) -> Result<(), ExportError> {
+    check_target(path, overwrite)?;
+    let failed = |source| ExportError::from_write(path, source);
+    let mut probe = Builder::new()
+        .prefix(".pointillist.")
+        .suffix(".partial")
+        .tempfile_in(folder_of(path))
+        .map_err(failed)?;
+    probe.write_all(&vec![0; PROBE_BYTES]).map_err(failed)?;
+    probe.flush().map_err(failed)
+}
+
 /// Whether a file may be written at `path`: to be asked before long work starts, and for every file of a set
 /// before the first of them is written.
 ///

@@ -263,7 +263,12 @@ mod tests {
                 .unwrap()
         };
         assert_eq!(draw(&saved), draw(&loaded));
-        assert_eq!((loaded.plan, loaded.certificate), (saved.plan, saved.certificate));
+        // A file keeps the English of a warning, without what translates it.
+        let text = |file: &GeneratorFile| serde_json::to_value(&file.plan).unwrap();
+        assert_eq!(
+            (text(&loaded), loaded.certificate),
+            (text(&saved), saved.certificate)
+        );
     }
 
     #[test]

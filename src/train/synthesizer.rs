@@ -155,7 +155,9 @@ impl TableGenerator {
         condition: Option<&'a Condition>,
         random: &'a mut RandomSource,
     ) -> Result<impl Iterator<Item = Result<RecordBatch, SampleError>> + 'a, SampleError> {
-        let wanted = condition.map(|condition| self.find(condition)).transpose()?;
+        let wanted = condition
+            .map(|condition| Wanted::find(&self.encoder, condition))
+            .transpose()?;
         let (mut found, mut drawn, mut is_over) = (0, 0, false);
         Ok(std::iter::from_fn(move || {
             while found < rows && !is_over {
@@ -215,22 +217,34 @@ impl TableGenerator {
         }
         self.decode(&encoded, random)
     }
+}
 
-    fn find<'a>(&self, condition: &'a Condition) -> Result<Wanted<'a>, SampleError> {
+impl Condition {
+    /// Whether rows of this encoder can meet the condition: to be asked before budget is spent.
+    ///
+    /// # Errors
+    /// When it names no column that can have one, or a value that the column never has.
+    pub fn check(&self, encoder: &RowEncoder) -> Result<(), SampleError> {
+        Wanted::find(encoder, self).map(drop)
+    }
+}
+
+impl<'a> Wanted<'a> {
+    fn find(encoder: &RowEncoder, condition: &'a Condition) -> Result<Self, SampleError> {
         let unknown = || SampleError::Column(condition.column.clone());
-        let schema = self.encoder.schema();
+        let schema = encoder.schema();
         let column = schema.position(&condition.column).ok_or_else(unknown)?;
         if schema.column[column].kind.is_numeric() {
             return Err(unknown());
         }
-        let one_hot = self.encoder.blocks().iter().filter(|block| block.is_one_hot());
+        let one_hot = encoder.blocks().iter().filter(|block| block.is_one_hot());
         let (index, block) = one_hot
             .enumerate()
             .find(|(_, block)| block.column() == column)
             .ok_or_else(unknown)?;
-        let labels = self.encoder.labels(block);
+        let labels = encoder.labels(block);
         match labels.iter().position(|label| *label == condition.value) {
-            Some(code) => Ok(Wanted {
+            Some(code) => Ok(Self {
                 condition,
                 block: index,
                 code: code as u16,

@@ -277,3 +277,23 @@ impl Coordinator {
         self.start_waiting_runs();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::ledger::Ledger;
+
+    #[test]
+    fn settings_may_have_been_chosen_by_an_earlier_run_that_was_watched() {
+        let home = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(home.path()).unwrap();
+        let [one, other] = [1, 2].map(|digest| Some(ledger.identify([digest; 32]).unwrap()));
+        let mut runs = Runs::default();
+        assert!(!runs.watch(one, false), "it is the first");
+        assert!(!runs.watch(one, true), "nobody saw the one before");
+        assert!(runs.watch(one, false), "somebody may have seen the one before");
+        assert!(runs.watch(one, true));
+        assert!(!runs.watch(other, true), "that was another table");
+        assert!(!runs.watch(None, true));
+    }
+}

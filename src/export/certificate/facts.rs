@@ -111,6 +111,26 @@ impl Software {
             version: env!("CARGO_PKG_VERSION").into(),
         }
     }
+
+    /// A library in the version that this program was built with; `None` if it was built without.
+    pub fn of_library(name: &str) -> Option<Self> {
+        const LOCK: &str = include_str!("../../../Cargo.lock");
+        let package = LOCK
+            .split("[[package]]")
+            .find(|package| field(package, "name") == Some(name))?;
+        Some(Self {
+            name: name.into(),
+            version: field(package, "version")?.into(),
+        })
+    }
+}
+
+/// The value of a line `name = "value"`.
+fn field<'a>(package: &'a str, name: &str) -> Option<&'a str> {
+    package.lines().find_map(|line| {
+        let (key, value) = line.split_once(" = ")?;
+        (key == name).then(|| value.trim_matches('"'))
+    })
 }
 
 impl Spending {

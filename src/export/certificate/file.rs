@@ -1,7 +1,10 @@
 //! The certificate as a JSON file.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{Certificate, FORMAT, VERSION};
@@ -59,27 +62,49 @@ pub fn write_certificate(path: &Path, certificate: &Certificate, overwrite: bool
     write_atomically(path, text.as_bytes(), overwrite)
 }
 
+/// The most bytes that are read of a file that may be a certificate: one of ten thousand events has some two
+/// million.
+const MOST_BYTES: u64 = 16 << 20;
+
 /// Reads a certificate.
 ///
 /// # Errors
 /// When the file cannot be read, is not a certificate, or is of a later version.
 pub fn read_certificate(path: &Path) -> Result<Certificate, ExportError> {
+    let bytes = read_at_most(path, MOST_BYTES + 1).map_err(|source| ExportError::Read {
+        path: path.into(),
+        source,
+    })?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(ExportError::NotACertificate {
+            path: path.into(),
+            reason: format!("it has more than {} megabytes", MOST_BYTES >> 20),
+        });
+    }
+    parse(path, &bytes)
+}
+
+/// The first bytes of a file, which may be one without an end.
+fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads the bytes of a certificate; `path` is for the errors only.
+pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Certificate, ExportError> {
     let not = |reason: String| ExportError::NotACertificate {
         path: path.into(),
         reason,
     };
-    let bytes = std::fs::read(path).map_err(|source| ExportError::Read {
-        path: path.into(),
-        source,
-    })?;
-    let value: serde_json::Value =
-        serde_json::from_slice(&bytes).map_err(|error| not(format!("it is not JSON ({error})")))?;
-    match value.get("format").and_then(serde_json::Value::as_str) {
+    let value: Value =
+        serde_json::from_slice(bytes).map_err(|error| not(format!("it is not JSON ({error})")))?;
+    match value.get("format").and_then(Value::as_str) {
         Some(FORMAT) => {}
         Some(other) => return Err(not(format!("its format is \"{other}\""))),
         None => return Err(not("it does not say its format".into())),
     }
-    match value.get("version").and_then(serde_json::Value::as_u64) {
+    match value.get("version").and_then(Value::as_u64) {
         Some(VERSION) => {}
         Some(found) if found > VERSION => {
             return Err(ExportError::Newer {
@@ -90,5 +115,33 @@ pub fn read_certificate(path: &Path) -> Result<Certificate, ExportError> {
         }
         _ => return Err(not("its version is none".into())),
     }
-    serde_json::from_slice(&bytes).map_err(|error| not(error.to_string()))
+    let certificate: Certificate = serde_json::from_slice(bytes).map_err(|error| not(error.to_string()))?;
+    // What was not understood may be what somebody wanted to say with it: nothing is passed over in silence.
+    let understood = serde_json::to_value(&certificate).map_err(|error| not(error.to_string()))?;
+    match first_unknown(&value, &understood) {
+        Some(place) => Err(not(format!("it holds an unknown field, {place}"))),
+        None => Ok(certificate),
+    }
+}
+
+/// The place of the first field that is in the file and not in what was understood of it.
+fn first_unknown(file: &Value, understood: &Value) -> Option<String> {
+    match (file, understood) {
+        (Value::Object(file), Value::Object(understood)) => {
+            file.iter().find_map(|(name, value)| match understood.get(name) {
+                Some(known) => first_unknown(value, known).map(|place| format!("{name}/{place}")),
+                None if value.is_null() => None,
+                None => Some(name.clone()),
+            })
+        }
+        (Value::Array(file), Value::Array(understood)) => {
+            file.iter()
+                .zip(understood)
+                .enumerate()
+                .find_map(|(index, (value, known))| {
+                    first_unknown(value, known).map(|place| format!("{index}/{place}"))
+                })
+        }
+        _ => None,
+    }
 }

@@ -413,8 +413,8 @@ fn not_protected_in_words(item: &NotProtected) -> String {
 
 fn not_accounted_in_words(item: NotAccounted) -> &'static str {
     match item {
-        NotAccounted::Tuning => "settings were chosen with private figures in view",
-        NotAccounted::Looking => "a person saw figures computed on private rows without noise",
+        NotAccounted::Tuning => "settings may have been chosen with private figures of earlier runs in view",
+        NotAccounted::Looking => "figures computed on private rows without noise were shown while it trained",
         NotAccounted::CheckpointChoice => "the checkpoint was chosen with private figures in view",
         NotAccounted::MomentOfStopping => {
             "the moment of stopping was chosen with private plots in view: not accounted"

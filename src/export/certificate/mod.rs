@@ -265,7 +265,7 @@ pub struct Spending {
     pub data_set_spent: Charge,
     /// All that is held by unsettled jobs on the data set, added up.
     pub data_set_reserved: Charge,
-    /// Runs on the data set of which nothing was kept, charged at zero.
+    /// Jobs on the data set of which nothing was kept: thrown away, or failed.
     pub discarded_runs: u64,
     /// How many entries the ledger had.
     pub ledger_entries: u64,
@@ -294,9 +294,9 @@ pub enum NotProtected {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotAccounted {
-    /// Settings were chosen with private figures in view.
+    /// Settings may have been chosen with private figures of earlier runs in view.
     Tuning,
-    /// A person looked at figures computed on private rows without noise.
+    /// Figures computed on private rows without noise were shown while the work went on.
     Looking,
     /// A checkpoint was chosen by such figures.
     CheckpointChoice,

@@ -71,10 +71,14 @@ impl Ledger {
     /// When the folder cannot be used, when the ledger is locked, newer, damaged (it is set aside then) or
     /// missing, or when its chain is not whole. Nothing can be spent then.
     pub fn open(home: &Path) -> Result<Self, LedgerError> {
+        Self::open_within(home, WAIT)
+    }
+
+    fn open_within(home: &Path, patience: Duration) -> Result<Self, LedgerError> {
         let paths = Paths::new(home);
         make_home(home)?;
         let lock = Lock::open(&paths.lock)?;
-        let held = lock.hold(&paths.database)?;
+        let held = lock.hold_within(&paths.database, patience)?;
         paths.sweep();
         let (connection, key) = open_files(&paths)?;
         let mut head = HeadFile::read(&paths.head, &key)?;
@@ -110,7 +114,15 @@ impl Ledger {
     /// # Errors
     /// As [`Ledger::open`], except for homes that cannot be written.
     pub fn open_to_read(home: &Path) -> Result<Self, LedgerError> {
-        match Self::open(home) {
+        Self::open_to_read_within(home, WAIT)
+    }
+
+    /// As [`Ledger::open_to_read`], with another patience for other programs.
+    ///
+    /// # Errors
+    /// As [`Ledger::open_to_read`].
+    pub fn open_to_read_within(home: &Path, patience: Duration) -> Result<Self, LedgerError> {
+        match Self::open_within(home, patience) {
             Err(error) if error.is_about_writing() => {}
             opened => return opened,
         }

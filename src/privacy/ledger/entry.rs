@@ -299,7 +299,7 @@ pub struct Budget {
     pub public: bool,
     /// Jobs that were charged.
     pub jobs: u64,
-    /// Jobs of which nothing was kept.
+    /// Jobs of which nothing was kept: thrown away, or failed.
     pub discarded: u64,
 }
 

@@ -13,7 +13,7 @@ use super::LedgerError;
 pub(super) const WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
 /// How long to wait before giving up on writing down what a job has spent: its work is done and would be lost.
-pub(super) const WAIT_TO_SETTLE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 120 });
+pub(super) const WAIT_TO_SETTLE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 30 });
 
 /// The names of the ledger's files in one home folder.
 #[derive(Clone, Debug)]

@@ -9,9 +9,9 @@ use super::LedgerError;
 use super::entry::{Charge, Entry, EntryId, Outcome, Status};
 use super::key::{Hash, from_hex};
 use super::record::{COLUMNS, Record, RecordKind, ReservationBody, SettlementBody, TotalBody, VersionBody};
-use super::state::parse;
+use super::state::{adds_up, parse};
 use super::verify::Finding;
-use crate::privacy::EventList;
+use crate::privacy::{EventList, Neighboring};
 
 /// The stored hash of one entry.
 pub(super) fn hash_of(connection: &Connection, sequence: u64) -> rusqlite::Result<Option<Hash>> {
@@ -233,13 +233,19 @@ pub(super) fn jobs(connection: &Connection, account: usize) -> Result<Jobs, Ledg
     Ok(jobs)
 }
 
-/// Lists of events as one, if they are of one relation.
+/// Lists of events as one, if their relations add up.
 pub(super) fn together(lists: impl Iterator<Item = EventList>) -> Option<EventList> {
     let mut all: Option<EventList> = None;
     for list in lists {
         match &mut all {
             None => all = Some(list),
-            Some(all) if all.neighboring == list.neighboring => all.events.extend(list.events),
+            Some(all) if adds_up(all.neighboring, list.neighboring) => {
+                // The row count was private for one of them at least.
+                if list.neighboring == Neighboring::AddRemoveOne {
+                    all.neighboring = list.neighboring;
+                }
+                all.events.extend(list.events);
+            }
             Some(_) => return None,
         }
     }

@@ -4,7 +4,7 @@
 //! log the newest entries are missed. So database and log are copied into a temporary folder, for its owner
 //! only, and read there. The key and the head are read where they are. Nothing can be spent on such a copy.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -35,7 +35,10 @@ pub(super) fn copy(paths: &Paths) -> Result<Copy, LedgerError> {
         .map_err(|error| LedgerError::from_file(&std::env::temp_dir(), error))?;
     let copied = Paths::new(folder.path());
     let key = Key::read(&paths.key)?;
-    if !paths.database.exists() {
+    // An empty file is what a first start leaves that found the disk full.
+    if fs::metadata(&paths.database).is_ok_and(|data| data.len() > 0) {
+        copy_whole(paths, key, folder)
+    } else {
         if key.is_some() || paths.head.exists() || paths.aside().is_some() {
             return Err(LedgerError::Missing {
                 path: paths.database.clone(),
@@ -43,8 +46,13 @@ pub(super) fn copy(paths: &Paths) -> Result<Copy, LedgerError> {
             });
         }
         // No ledger was ever kept here: nothing was spent.
-        return open(paths, &copied, Key::create(&copied.key)?, Found::Missing, folder);
+        let key = Key::create(&copied.key)?;
+        open(paths, &copied, key, Found::Missing, folder)
     }
+}
+
+fn copy_whole(paths: &Paths, key: Option<Key>, folder: TempDir) -> Result<Copy, LedgerError> {
+    let copied = Paths::new(folder.path());
     let key = key.ok_or_else(|| LedgerError::KeyMissing {
         path: paths.key.clone(),
     })?;

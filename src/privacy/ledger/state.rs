@@ -192,7 +192,7 @@ impl State {
             .ok_or_else(|| format!("it settles entry {}, which is no open reservation", record.job))?;
         let account = &mut self.accounts[job.account];
         account.spent = account.spent.plus(body.charged);
-        if body.outcome == Outcome::Discarded {
+        if matches!(body.outcome, Outcome::Discarded | Outcome::Failed { .. }) {
             account.discarded += 1;
         }
         if let (Some(total), Some(cost)) = (&mut account.total, &body.cost) {

@@ -156,7 +156,11 @@ fn how_a_job_ends_decides_what_is_charged() {
         "a stop charges the plan"
     );
     assert_eq!(entries[3].events, Some(EventList::new(Neighboring::AddRemoveOne)));
-    assert_eq!(ledger.budget(&dataset).unwrap().discarded, 1);
+    assert_eq!(
+        ledger.budget(&dataset).unwrap().discarded,
+        2,
+        "nothing was kept of one that failed either"
+    );
     assert!(matches!(
         ledger.settle(EntryId(1), &settled(gaussian(5.0, 1), 1.0, Outcome::Finished)),
         Err(LedgerError::AlreadySettled(EntryId(1)))

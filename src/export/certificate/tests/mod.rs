@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use serde_json::Value;
+mod forgery;
+mod published;
 
 use super::*;
 use crate::data::{Column, Kind, Provenance, RowCount, Schema};
@@ -288,93 +289,6 @@ fn what_nobody_vouches_for_is_listed() {
     );
 }
 
-/// Edits one value of the JSON file, mends the digest as a careful forger would, and verifies.
-fn forged(edit: impl FnOnce(&mut Value)) -> Vec<String> {
-    let mut value = serde_json::to_value(certificate()).unwrap();
-    edit(&mut value);
-    let mut edited: Certificate = serde_json::from_value(value).unwrap();
-    edited.digest = edited.compute_digest();
-    verify(&edited).reasons
-}
-
-#[test]
-fn a_forger_who_mends_the_digest_is_found_by_the_numbers() {
-    assert!(forged(|_| {}).is_empty());
-    let lower = forged(|value| value["guarantee"]["epsilon"] = 0.1.into());
-    assert!(lower[0].contains("states ε = 0.1, less than"), "{lower:?}");
-    assert!(!forged(|value| value["guarantee"]["epsilon"] = 9.0.into()).is_empty());
-    assert!(!forged(|value| value["guarantee"]["delta"] = 1e-9.into()).is_empty());
-    let missing = forged(|value| {
-        value["events"]["events"].as_array_mut().unwrap().remove(0);
-    });
-    assert!(
-        missing
-            .iter()
-            .any(|reason| reason.contains("that follows from its events")),
-        "{missing:?}"
-    );
-    assert!(!forged(|value| value["events"]["events"][1]["noise_multiplier"] = 1.0.into()).is_empty());
-    assert!(!forged(|value| value["events"]["events"][1]["steps"] = 301.into()).is_empty());
-    assert!(!forged(|value| value["guarantee"]["profile"][3]["delta"] = 1e-9.into()).is_empty());
-    assert!(!forged(|value| value["odds"]["advantage"] = 1e-3.into()).is_empty());
-    assert!(!forged(|value| value["odds"]["sentence"] = "Nothing is ever found.".into()).is_empty());
-    assert!(!forged(|value| value["relation"] = "replace_one".into()).is_empty());
-    assert!(!forged(|value| value["guarantee"]["variant"] = "pure".into()).is_empty());
-    assert!(!forged(|value| value["not_protected"] = Value::Array(Vec::new())).is_empty());
-    assert!(!forged(|value| value["random_source"] = serde_json::json!({"seeded": 3})).is_empty());
-    assert!(!forged(|value| value["stop"] = "by_person".into()).is_empty());
-    assert!(!forged(|value| value["sampling"] = "shuffled".into()).is_empty());
-    let removed = forged(|value| {
-        value.as_object_mut().unwrap().remove("unit");
-    });
-    assert!(
-        removed[0].contains("from its content follows \"no DP claim: the unit"),
-        "{removed:?}"
-    );
-}
-
-#[test]
-fn every_edited_value_breaks_the_digest() {
-    fn leaves(value: &Value, path: String, into: &mut Vec<String>) {
-        match value {
-            Value::Object(fields) => {
-                fields
-                    .iter()
-                    .for_each(|(name, value)| leaves(value, format!("{path}/{name}"), into));
-            }
-            Value::Array(items) => {
-                items
-                    .iter()
-                    .enumerate()
-                    .for_each(|(index, item)| leaves(item, format!("{path}/{index}"), into));
-            }
-            _ => into.push(path),
-        }
-    }
-    let whole = serde_json::to_value(certificate()).unwrap();
-    let mut paths = Vec::new();
-    leaves(&whole, String::new(), &mut paths);
-    assert!(paths.len() > 70, "{}", paths.len());
-    let mut edited_values = 0;
-    for path in paths {
-        let mut edited = whole.clone();
-        let value = edited.pointer_mut(&path).unwrap();
-        *value = match value {
-            Value::String(text) => Value::String(format!("{text}x")),
-            Value::Bool(is_so) => Value::Bool(!*is_so),
-            Value::Number(number) if number.is_u64() => (number.as_u64().unwrap() + 1).into(),
-            Value::Number(number) => (number.as_f64().unwrap() * (1.0 + 1e-15) + f64::MIN_POSITIVE).into(),
-            other => panic!("{other}"),
-        };
-        // What is no certificate any more is refused earlier.
-        if let Ok(edited) = serde_json::from_value::<Certificate>(edited) {
-            assert!(!verify(&edited).verified, "{path}");
-            edited_values += 1;
-        }
-    }
-    assert!(edited_values > 40, "{edited_values}");
-}
-
 #[test]
 fn another_file_is_found() {
     let folder = tempfile::tempdir().unwrap();
@@ -401,27 +315,6 @@ fn another_file_is_found() {
         verify_file(&right, &folder.path().join("none")),
         Err(ExportError::Read { .. })
     ));
-}
-
-#[test]
-fn what_is_no_certificate_is_told() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("c.json");
-    let read = |text: &str| {
-        fs::write(&path, text).unwrap();
-        read_certificate(&path).unwrap_err().to_string()
-    };
-    assert!(read("").contains("not JSON"));
-    assert!(read("\u{1}\u{2}PAR1").contains("not JSON"));
-    assert!(read("[1, 2]").contains("does not say its format"));
-    assert!(read("{\"format\": \"other\"}").contains("\"other\""));
-    assert!(read("{\"format\": \"pointillist-certificate\"}").contains("version"));
-    assert!(read("{\"format\": \"pointillist-certificate\", \"version\": 2}").contains("update the program"));
-    assert!(read("{\"format\": \"pointillist-certificate\", \"version\": 1}").contains("verdict"));
-    let whole = certificate().to_json().unwrap();
-    let extra = whole.replacen("\"method\"", "\"metod\": 1,\n  \"method\"", 1);
-    assert!(read(&extra).contains("metod"), "{}", read(&extra));
-    assert!(read(&whole[..whole.len() / 2]).contains("not JSON"));
 }
 
 #[test]
@@ -483,128 +376,4 @@ fn the_page_is_one_page_without_markup_of_others() {
     };
     let page = Certificate::issue(seeded).unwrap().to_html();
     assert!(page.contains("No DP claim") && page.contains("random bits came from a fixed seed"));
-}
-
-/// Checks a value against the part of JSON Schema that the published file uses.
-fn check_schema(value: &Value, schema: &Value, root: &Value, path: &str) -> Result<(), String> {
-    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-        return check_schema(
-            value,
-            root.pointer(reference.trim_start_matches('#')).unwrap(),
-            root,
-            path,
-        );
-    }
-    if let Some(options) = schema.get("oneOf").and_then(Value::as_array) {
-        let fits = options
-            .iter()
-            .filter(|option| check_schema(value, option, root, path).is_ok())
-            .count();
-        return if fits == 1 {
-            Ok(())
-        } else {
-            Err(format!("{path}: fits {fits} forms"))
-        };
-    }
-    if schema.get("const").is_some_and(|wanted| wanted != value)
-        || schema
-            .get("enum")
-            .is_some_and(|list| !list.as_array().unwrap().contains(value))
-    {
-        return Err(format!("{path}: {value} is not among those allowed"));
-    }
-    let fits = match schema.get("type").and_then(Value::as_str) {
-        None => true,
-        Some("object") => value.is_object(),
-        Some("array") => value.is_array(),
-        Some("string") => value.is_string(),
-        Some("boolean") => value.is_boolean(),
-        Some("integer") => value.is_u64(),
-        Some("number") => value.is_number(),
-        Some(other) => return Err(format!("{path}: the type {other} is unknown")),
-    };
-    if !fits {
-        return Err(format!("{path}: {value} has another type"));
-    }
-    if let Some(fields) = value.as_object() {
-        for name in schema
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            if !fields.contains_key(name.as_str().unwrap()) {
-                return Err(format!("{path}: {name} is missing"));
-            }
-        }
-        for (name, field) in fields {
-            let inner = schema
-                .pointer(&format!("/properties/{name}"))
-                .or(schema.get("additionalProperties"));
-            match inner {
-                Some(Value::Bool(false)) => return Err(format!("{path}: {name} is unknown")),
-                Some(inner) => check_schema(field, inner, root, &format!("{path}/{name}"))?,
-                None => {}
-            }
-        }
-    }
-    for (item, index) in value.as_array().into_iter().flatten().zip(0..) {
-        if let Some(inner) = schema.get("items") {
-            check_schema(item, inner, root, &format!("{path}/{index}"))?;
-        }
-    }
-    Ok(())
-}
-
-#[test]
-fn the_published_schema_fits_what_is_written() {
-    let published: Value = serde_json::from_str(JSON_SCHEMA).unwrap();
-    let charge = Charge {
-        epsilon: 1.0,
-        delta: 1e-5,
-    };
-    let spending = Spending {
-        ledger_entry: 1,
-        reserved: charge,
-        spent: charge,
-        total: Some(charge),
-        left: Some(0.5),
-        data_set_spent: charge,
-        data_set_reserved: Charge::default(),
-        discarded_runs: 2,
-        ledger_entries: 4,
-        ledger_head: "0".repeat(64),
-        scope: "spends known to this installation".into(),
-    };
-    let person = PrivacyUnit::Person {
-        column: "id".into(),
-        max_rows: 3,
-    };
-    let variants = [
-        facts(),
-        CertificateFacts {
-            spending: Some(spending),
-            unit: Some(person),
-            stop: Some(Stop::ByPerson),
-            ..facts()
-        },
-        CertificateFacts {
-            events: None,
-            unit: None,
-            domain: None,
-            sampling: None,
-            ..facts()
-        },
-        CertificateFacts {
-            random_source: Some(RandomOrigin::Seeded(9)),
-            ..facts()
-        },
-    ];
-    for facts in variants {
-        let certificate = serde_json::to_value(Certificate::issue(facts).unwrap()).unwrap();
-        check_schema(&certificate, &published, &published, "").unwrap();
-    }
-    let mut unknown = serde_json::to_value(certificate()).unwrap();
-    unknown["extra"] = 1.into();
-    assert!(check_schema(&unknown, &published, &published, "").is_err());
 }
