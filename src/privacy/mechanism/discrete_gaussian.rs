@@ -1,6 +1,8 @@
 //! Discrete Gaussian noise: P(k) ∝ e^(−k²/2σ²) on whole numbers k.
 
-use super::exact::{dyadic, exp_minus, exp_minus_whole, fair, uniform_below, uniform_below_wide};
+use super::exact::{
+    checked_scale, dyadic, exp_minus, exp_minus_whole, fair, uniform_below, uniform_below_wide,
+};
 use super::{DiscreteLaplace, MechanismError, distribution};
 use crate::num::{Delta, Epsilon, RandomSource};
 use crate::privacy::{PrivacyEvent, discrete_gaussian_sigma};
@@ -33,17 +35,12 @@ impl DiscreteGaussian {
     /// # Errors
     /// A σ that is not between 2^(−10) and 2^52.
     pub fn new(sigma: f64) -> Result<Self, MechanismError> {
-        let error = MechanismError::Parameter {
-            parameter: "sigma",
-            range: "between 2^-10 and 2^52 grid steps",
-            value: sigma,
-        };
-        let (numerator, halvings) = dyadic(sigma).ok_or_else(|| error.clone())?;
+        let (numerator, halvings) = dyadic(checked_scale("sigma", sigma)?);
         Ok(Self {
             sigma,
             numerator,
             halvings,
-            proposal: DiscreteLaplace::new(sigma).map_err(|_| error)?,
+            proposal: DiscreteLaplace::new(sigma)?,
         })
     }
 

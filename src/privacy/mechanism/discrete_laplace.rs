@@ -1,6 +1,6 @@
 //! Discrete Laplace noise: P(k) = (1 − r)/(1 + r) · r^|k|, r = e^(−1/t), on whole numbers k.
 
-use super::exact::{dyadic, exp_minus, exp_minus_one, fair, uniform_below};
+use super::exact::{checked_scale, dyadic, exp_minus, exp_minus_one, fair, uniform_below};
 use super::{MechanismError, distribution};
 use crate::num::{Epsilon, RandomSource};
 use crate::privacy::PrivacyEvent;
@@ -31,11 +31,7 @@ impl DiscreteLaplace {
     /// # Errors
     /// A scale that is not between 2^(−10) and 2^52.
     pub fn new(scale: f64) -> Result<Self, MechanismError> {
-        let (numerator, halvings) = dyadic(scale).ok_or(MechanismError::Parameter {
-            parameter: "the noise's scale",
-            range: "between 2^-10 and 2^52 grid steps",
-            value: scale,
-        })?;
+        let (numerator, halvings) = dyadic(checked_scale("the noise's scale", scale)?);
         Ok(Self {
             scale,
             numerator,

@@ -125,3 +125,18 @@ pub fn gaussian_variance(sigma: f64) -> f64 {
         .sum();
     2.0 * moment / gaussian_total(sigma)
 }
+
+/// E|X|: 2Σ k e^(−k²/2σ²) over the total; beyond the σ that are summed by Euler and Maclaurin's formula, the sum being
+/// σ² − 1/12 − 1/240σ² and so on.
+pub fn gaussian_mean_magnitude(sigma: f64) -> f64 {
+    let sum = if sigma <= MOST_SUMMED_SIGMA {
+        let terms = (9.0 * sigma).ceil() as i32 + 40;
+        (1..terms)
+            .rev()
+            .map(|k| f64::from(k) * weight(sigma, f64::from(k)))
+            .sum()
+    } else {
+        sigma * sigma - 1.0 / 12.0 - 1.0 / (240.0 * sigma * sigma)
+    };
+    2.0 * sum / gaussian_total(sigma)
+}

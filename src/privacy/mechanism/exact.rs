@@ -13,6 +13,8 @@
 use num_bigint::BigUint;
 use rand::Rng;
 
+use super::MechanismError;
+
 /// A uniform integer below `bound`, which is above 0: the upper half of bound × 64 uniform bits, except where some
 /// results would have one more preimage than others (Lemire 2019, "Fast random integer generation in an interval").
 pub fn uniform_below(bound: u64, random: &mut impl Rng) -> u64 {
@@ -145,20 +147,24 @@ fn ln_2_beyond(terms: u32, random: &mut impl Rng) -> bool {
     uniform_below(2 * k + 1, random) == 0
 }
 
-/// A positive number of at most 53 bits over a power of two: (n, k) with x = n/2^k exactly, k as small as possible.
-/// None outside 2^(−10) … 2^52, where n and k have at most 53 and 62 to hold.
-pub fn dyadic(x: f64) -> Option<(u64, u32)> {
-    if !(LEAST_SCALE..=GREATEST_SCALE).contains(&x) {
-        return None;
-    }
+/// The scale, if discrete noise can have it.
+pub fn checked_scale(name: &'static str, scale: f64) -> Result<f64, MechanismError> {
+    let within = (LEAST_SCALE..=GREATEST_SCALE).contains(&scale);
+    MechanismError::check(name, "between 2^-10 and 2^52 grid steps", scale, within)
+}
+
+/// A number of at most 53 bits over a power of two: (n, k) with x = n/2^k exactly, k as small as
+/// possible.
+/// For a [`checked_scale`], n is below 2^53 and k at most 62.
+pub fn dyadic(x: f64) -> (u64, u32) {
     let (mantissa, exponent) = decompose(x);
     let zeros = mantissa.trailing_zeros();
     let (odd, exponent) = (mantissa >> zeros, exponent + zeros as i32);
-    Some(if exponent >= 0 {
+    if exponent >= 0 {
         (odd << exponent, 0)
     } else {
         (odd, exponent.unsigned_abs())
-    })
+    }
 }
 
 /// Least scale of discrete noise, in grid steps; below it a draw other than 0 has probability under 2e^(−1024).
@@ -265,7 +271,7 @@ mod tests {
             3e15,
             GREATEST_SCALE,
         ] {
-            let (n, k) = dyadic(x).unwrap();
+            let (n, k) = dyadic(checked_scale("x", x).unwrap());
             assert!(n < 1 << 53 && k <= 62 && (k == 0 || n % 2 == 1), "{x}: {n}/2^{k}");
             assert_eq!(n as f64 / 2f64.powi(k as i32), x);
         }
@@ -279,7 +285,7 @@ mod tests {
             f64::NAN,
             f64::INFINITY,
         ] {
-            assert_eq!(dyadic(x), None);
+            assert!(checked_scale("x", x).is_err());
         }
         for x in [0.0, 5e-324, 1e-310, 1.0, 3.75, f64::MAX] {
             let (mantissa, exponent) = decompose(x);

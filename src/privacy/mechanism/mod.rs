@@ -25,6 +25,7 @@ mod exact;
 mod grid;
 mod randomized_response;
 mod selection;
+pub mod utility;
 
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;

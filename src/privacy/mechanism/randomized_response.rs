@@ -62,6 +62,11 @@ impl RandomizedResponse {
         self.truth_probability
     }
 
+    /// Probability of each of the other categories.
+    pub fn other_probability(self) -> f64 {
+        (1.0 - self.truth_probability) / (self.categories - 1) as f64
+    }
+
     /// Number of categories.
     pub fn categories(self) -> u64 {
         self.categories
@@ -101,7 +106,7 @@ impl RandomizedResponse {
         let matching = reports.len() as u64 == self.categories;
         MechanismError::check("the number of counts", "that of the categories", found, matching)?;
         let p = self.truth_probability;
-        let other = (1.0 - p) / (self.categories - 1) as f64;
+        let other = self.other_probability();
         MechanismError::check("the truth probability", "other than 1/k", p, p != other)?;
         let total: f64 = reports.iter().map(|&count| count as f64).sum();
         Ok(reports

@@ -295,7 +295,7 @@ impl Selection {
 }
 
 /// The largest score, if all are finite.
-fn best(scores: &[f64]) -> Result<f64, MechanismError> {
+pub(super) fn best(scores: &[f64]) -> Result<f64, MechanismError> {
     let mut best = f64::NEG_INFINITY;
     for (index, &value) in scores.iter().enumerate() {
         if !value.is_finite() {

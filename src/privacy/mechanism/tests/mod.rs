@@ -9,6 +9,7 @@ mod noise;
 mod properties;
 mod randomized_response;
 mod selection;
+mod utility;
 
 use crate::num::Epsilon;
 
@@ -45,4 +46,27 @@ fn counts(candidates: usize, draws: u64, mut choose: impl FnMut() -> usize) -> V
         counts[choose()] += 1;
     }
     counts
+}
+
+/// A golden file.
+struct Golden(csv::StringRecord, Vec<csv::StringRecord>);
+
+impl Golden {
+    fn read(file: &str) -> Self {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/golden")
+            .join(file);
+        let mut reader = csv::Reader::from_path(path).unwrap();
+        let header = reader.headers().unwrap().clone();
+        Self(header, reader.records().map(Result::unwrap).collect())
+    }
+
+    /// The named columns of every row.
+    fn columns<const N: usize>(&self, names: [&str; N]) -> Vec<[f64; N]> {
+        let places = names.map(|name| self.0.iter().position(|column| column == name).unwrap());
+        self.1
+            .iter()
+            .map(|row| places.map(|place| row[place].parse().unwrap()))
+            .collect()
+    }
 }

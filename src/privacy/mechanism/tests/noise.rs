@@ -1,33 +1,10 @@
 //! Noise against its distribution, golden and computed.
 
 use super::super::*;
-use super::assert_frequencies;
+use super::{Golden, assert_frequencies};
 use crate::num::RandomSource;
 
 const DRAWS: u64 = 200_000;
-
-/// A column of a golden file.
-struct Golden(csv::StringRecord, Vec<csv::StringRecord>);
-
-impl Golden {
-    fn read(file: &str) -> Self {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/golden")
-            .join(file);
-        let mut reader = csv::Reader::from_path(path).unwrap();
-        let header = reader.headers().unwrap().clone();
-        Self(header, reader.records().map(Result::unwrap).collect())
-    }
-
-    /// The named columns of every row.
-    fn columns<const N: usize>(&self, names: [&str; N]) -> Vec<[f64; N]> {
-        let places = names.map(|name| self.0.iter().position(|column| column == name).unwrap());
-        self.1
-            .iter()
-            .map(|row| places.map(|place| row[place].parse().unwrap()))
-            .collect()
-    }
-}
 
 /// Cells −reach … reach and one for what lies beyond, and their counts among [`DRAWS`] draws.
 fn assert_noise(probability: impl Fn(i64) -> f64, mut draw: impl FnMut() -> i64, reach: i64) {

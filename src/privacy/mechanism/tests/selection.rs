@@ -75,7 +75,7 @@ fn groups_count_for_what_they_stand_for() {
 }
 
 /// Permute-and-flip by its definition: the average over all orders.
-fn permuted_and_flipped(scores: &[f64], rate: f64) -> Vec<f64> {
+pub fn permuted_and_flipped(scores: &[f64], rate: f64) -> Vec<f64> {
     fn visit(left: &[usize], reached: f64, accept: &[f64], result: &mut [f64]) {
         for (place, &i) in left.iter().enumerate() {
             let here = reached / left.len() as f64;
