@@ -2,90 +2,21 @@
 //! page at every scale, by keyboard alone, and idle.
 #![cfg(feature = "gui")]
 
-use std::path::Path;
+#[path = "support/window.rs"]
+mod support;
+
 use std::time::{Duration, Instant};
 
+use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use pointillist::engine::settings::{Language, Settings, Theme};
-use pointillist::engine::snapshot::{RunState, Snapshot};
+use pointillist::engine::snapshot::RunState;
 use pointillist::gui::App;
 use pointillist::gui::command::Page;
 use pointillist::gui::i18n::Texts;
-
-/// How long a test waits for work on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
-
-fn window(home: &Path, settings: &Settings, size: [f32; 2]) -> Harness<'static, App> {
-    settings.save(home).unwrap();
-    let home = home.to_path_buf();
-    Harness::builder()
-        .with_size(vec2(size[0], size[1]))
-        .with_max_steps(12)
-        .build_eframe(move |creation| App::new(&creation.egui_ctx, &home, None).unwrap())
-}
-
-/// Draws frames until the engine's state is as wanted.
-#[track_caller]
-fn wait(harness: &mut Harness<'static, App>, what: &str, until: impl Fn(&Snapshot) -> bool) {
-    let start = Instant::now();
-    while !until(&harness.state().snapshot()) {
-        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(30));
-        harness.step();
-    }
-    harness.run_steps(4);
-}
-
-/// Draws frames until something has this name.
-#[track_caller]
-fn wait_for_label(harness: &mut Harness<'static, App>, label: &str) {
-    let start = Instant::now();
-    while harness.query_all_by_label(label).next().is_none() {
-        assert!(start.elapsed() < PATIENCE, "waited in vain for {label:?}");
-        std::thread::sleep(Duration::from_millis(30));
-        harness.step();
-    }
-    harness.run_steps(4);
-}
-
-fn go(harness: &mut Harness<'static, App>, key: Key) {
-    harness.key_press_modifiers(Modifiers::COMMAND, key);
-    harness.run_steps(3);
-}
-
-/// Presses the first button of this name.
-#[track_caller]
-fn press(harness: &mut Harness<'static, App>, name: &str) {
-    harness
-        .get_all_by_role_and_label(Role::Button, name)
-        .next()
-        .unwrap()
-        .click_accesskit();
-    harness.run_steps(3);
-}
-
-#[track_caller]
-fn type_into(harness: &mut Harness<'static, App>, name: &str, text: &str) {
-    {
-        let field = harness.get_by_role_and_label(Role::TextInput, name);
-        field.focus();
-    }
-    harness.run_steps(2);
-    harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    harness.run_steps(2);
-    harness
-        .get_by_role_and_label(Role::TextInput, name)
-        .type_text(text);
-    harness.run_steps(3);
-}
-
-fn assert_no_missing_texts(harness: &Harness<'static, App>) {
-    let missing = harness.state().workbench().missing_texts();
-    assert!(missing.is_empty(), "texts without a translation: {missing:?}");
-}
+use support::{PATIENCE, assert_no_missing_texts, go, press, type_into, wait, wait_for_label, window};
 
 fn from_welcome_to_export(language: Language) {
     let home = tempfile::tempdir().unwrap();
@@ -142,6 +73,15 @@ fn from_welcome_to_export(language: Language) {
     // Until the window itself says that the files are there, a second press is not taken.
     wait_for_label(&mut harness, "SHA-256");
     assert!(target.is_file());
+    let page = std::fs::read_to_string(home.path().join("rows.csv.certificate.html")).unwrap();
+    let tag = match language {
+        Language::English => "<html lang=\"en\">",
+        Language::Chinese => "<html lang=\"zh-CN\">",
+    };
+    assert!(
+        page.contains(tag),
+        "the certificate opens in the window's language"
+    );
     assert!(home.path().join("rows.csv.certificate.json").is_file());
     let lines = std::fs::read_to_string(&target).unwrap().lines().count();
     assert!(lines > 1, "{lines} lines");
@@ -286,19 +226,35 @@ fn an_idle_window_asks_for_no_frame() {
 }
 
 #[test]
-fn a_bad_file_is_told_and_the_window_lives_on() {
+fn a_bad_file_is_told_in_the_windows_language_and_the_window_lives_on() {
+    for (language, words) in [
+        (Language::English, ["the file is empty", "there is no such file"]),
+        (Language::Chinese, ["文件是空的", "没有这个文件"]),
+    ] {
+        bad_files(language, words);
+    }
+}
+
+fn bad_files(language: Language, words: [&str; 2]) {
     let home = tempfile::tempdir().unwrap();
     let empty = home.path().join("empty.csv");
     std::fs::write(&empty, "").unwrap();
-    let mut harness = window(home.path(), &Settings::default(), [1280.0, 800.0]);
+    let settings = Settings {
+        language,
+        ..Settings::default()
+    };
+    let mut harness = window(home.path(), &settings, [1280.0, 800.0]);
     harness.run_steps(3);
-    let texts = Texts::new(Language::English);
-    for path in [empty, home.path().join("missing.csv")] {
+    let texts = Texts::new(language);
+    for (path, word) in [empty, home.path().join("missing.csv")].into_iter().zip(words) {
         type_into(&mut harness, texts.get("path-label"), &path.display().to_string());
         press(&mut harness, texts.get("path-open"));
         let title = texts.get("problem-load");
         let start = Instant::now();
-        while harness.query_all_by_label_contains(title).next().is_none() {
+        while [title, word]
+            .iter()
+            .any(|said| harness.query_all_by_label_contains(said).next().is_none())
+        {
             assert!(start.elapsed() < PATIENCE, "nothing was said");
             std::thread::sleep(Duration::from_millis(30));
             harness.step();

@@ -127,6 +127,7 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
         path: args.out.clone(),
         overwrite: args.force,
         condition: args.condition.clone(),
+        language: crate::engine::Language::default(),
     };
     let exported = export(&driver, wanted).map_err(|error| keep(&driver, args, &outcome, error))?;
     report(args, &driver, &outcome, &exported)
@@ -277,6 +278,7 @@ fn keep(driver: &Driver, args: &SynthesizeArgs, outcome: &Outcome, error: CliErr
         path,
         overwrite: false,
         condition: None,
+        language: crate::engine::Language::default(),
     };
     match std::fs::create_dir_all(&folder).map(|()| export(driver, request)) {
         Ok(Ok(kept)) => CliError::Failure {

@@ -1,9 +1,10 @@
 //! What a window or a command line may ask of the engine.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::data::{Bound, Kind, ReadOptions, Scale};
-use crate::engine::settings::Settings;
+use crate::engine::settings::{Language, Settings};
 use crate::num::Epsilon;
 use crate::privacy::Neighboring;
 use crate::release::ReleaseRequest;
@@ -172,6 +173,24 @@ impl Default for RunRequest {
     }
 }
 
+/// What a person can stand, from which ε follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bearable {
+    /// Noise of the first critic step over the clip norm.
+    NoiseMultiplier(f64),
+    /// One standard deviation of the noise on each cell of the marginals, in rows.
+    MarginalError(f64),
+}
+
+/// Which ε a run needs so that its noise is what a person can stand: the plan's inverse.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EpsilonQuestion {
+    /// The run; its ε is what is looked for.
+    pub request: RunRequest,
+    /// What can be stood.
+    pub bearable: Bearable,
+}
+
 /// A synthetic table to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportRequest {
@@ -185,6 +204,8 @@ pub struct ExportRequest {
     pub overwrite: bool,
     /// Only rows whose column has this value.
     pub condition: Option<Condition>,
+    /// The language in which the certificate's page opens; it holds every language.
+    pub language: Language,
 }
 
 /// A private statistic to release.
@@ -211,6 +232,8 @@ pub enum Command {
     SaveSchema(Option<PathBuf>),
     /// Works out what a run with these settings would be and cost; the latest request wins.
     PreviewPlan(Box<RunRequest>),
+    /// Looks for the ε at which a run's noise is what a person can stand; the latest question wins.
+    FindEpsilon(Box<EpsilonQuestion>),
     /// Reserves the budget and starts training.
     Start(Box<RunRequest>),
     /// Holds a run after the step that it is in.
@@ -225,6 +248,15 @@ pub enum Command {
     Export(Box<ExportRequest>),
     /// Gives up the export in progress; nothing is left behind.
     CancelExport,
+    /// Writes a figure of the window, whole or not at all.
+    SaveFigure {
+        /// The file.
+        path: PathBuf,
+        /// Its content.
+        content: Arc<Vec<u8>>,
+        /// Whether an existing file may be replaced.
+        overwrite: bool,
+    },
     /// Answers of which known data set the open table is a new version, by its number in the ledger: it
     /// continues its budget from then on. `None` makes it a data set of its own.
     AnswerNewVersion(Option<u64>),

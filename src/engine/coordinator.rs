@@ -4,6 +4,7 @@
 
 mod dataset;
 mod exports;
+mod plans;
 mod releases;
 mod runs;
 
@@ -21,7 +22,7 @@ use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::loader::{self, LoadEnd, PlanOutcome, Task};
 use crate::engine::run_job::RunEnd;
 use crate::engine::settings::Settings;
-use crate::engine::snapshot::{LedgerView, PlanPreview, Released, Snapshot};
+use crate::engine::snapshot::{EpsilonAnswer, LedgerView, Released, Snapshot};
 use crate::engine::{Latest, Wake};
 use crate::message;
 use crate::num::Message;
@@ -67,7 +68,13 @@ pub(super) enum Note {
         generation: u64,
         request: Box<RunRequest>,
         outcome: Box<PlanOutcome>,
+        share: Option<f64>,
     },
+    EpsilonFound {
+        generation: u64,
+        answer: Box<EpsilonAnswer>,
+    },
+    FigureSaved(Result<PathBuf, ExportEnd>),
     RunPlanned {
         run: RunId,
         plan: Arc<PlanSummary>,
@@ -103,21 +110,13 @@ pub(super) struct Coordinator {
     ledger: LedgerHandle,
     threads: Vec<JoinHandle<()>>,
     dataset: dataset::DatasetState,
-    plan: PlanState,
+    plan: plans::PlanState,
     runs: runs::Runs,
     export: exports::ExportState,
     releases: releases::Releases,
     ledger_view: Arc<LedgerView>,
     revision: u64,
     changed: bool,
-}
-
-/// The plan last worked out, the one under way, and the newest request that waits for it.
-#[derive(Default)]
-struct PlanState {
-    shown: Option<Arc<PlanPreview>>,
-    under_way: bool,
-    waiting: Option<Box<RunRequest>>,
 }
 
 impl Coordinator {
@@ -134,7 +133,7 @@ impl Coordinator {
             ledger,
             threads: vec![loader, ledger_thread],
             dataset: dataset::DatasetState::default(),
-            plan: PlanState::default(),
+            plan: plans::PlanState::default(),
             runs: runs::Runs::default(),
             export: exports::ExportState::default(),
             releases: releases::Releases::default(),
@@ -190,7 +189,8 @@ impl Coordinator {
             revision: self.revision,
             loading: self.dataset.loading(),
             dataset: self.dataset.shown(),
-            plan: self.plan.shown.clone(),
+            plan: self.plan.shown(),
+            epsilon: self.plan.epsilon(),
             runs: self.runs.views(),
             exporting: self.export.shown(),
             releasing: self.releases.in_progress(),
@@ -219,6 +219,7 @@ impl Coordinator {
             Command::EditSchema(edit) => self.edit_schema(edit),
             Command::SaveSchema(path) => self.save_schema(path),
             Command::PreviewPlan(request) => self.preview_plan(request),
+            Command::FindEpsilon(question) => self.find_epsilon(question),
             Command::Start(request) => self.start_run(*request),
             Command::Pause(run) => self.runs.pause(run),
             Command::Resume(run) => self.runs.resume(run),
@@ -226,6 +227,11 @@ impl Coordinator {
             Command::Forget(run) => self.runs.forget(run),
             Command::Export(request) => self.start_export(*request),
             Command::CancelExport => self.export.cancel(),
+            Command::SaveFigure {
+                path,
+                content,
+                overwrite,
+            } => self.save_figure(path, content, overwrite),
             Command::AnswerNewVersion(of) => self.answer_new_version(of),
             Command::Release(order) => self.start_release(*order),
             Command::SetTotal {
@@ -254,7 +260,10 @@ impl Coordinator {
                 generation,
                 request,
                 outcome,
-            } => self.planned(generation, *request, *outcome),
+                share,
+            } => self.planned(generation, (*request, *outcome, share)),
+            Note::EpsilonFound { generation, answer } => self.epsilon_found(generation, *answer),
+            Note::FigureSaved(outcome) => self.figure_saved(outcome),
             Note::RunPlanned { run, plan } => self.runs.set_plan(run, plan),
             Note::RunStarted { run, entry } => self.run_started(run, entry),
             Note::RunWarning { run, message } => {
@@ -268,58 +277,6 @@ impl Coordinator {
             Note::Exported(outcome) => self.export_ended(*outcome),
             Note::Released { generation, outcome } => self.release_ended(generation, *outcome),
         }
-    }
-
-    fn preview_plan(&mut self, request: Box<RunRequest>) {
-        if let Some(shown) = &self.plan.shown
-            && shown.request != *request
-        {
-            self.plan.shown = Some(Arc::new(PlanPreview {
-                outdated: true,
-                ..(**shown).clone()
-            }));
-        }
-        self.plan.waiting = Some(request);
-        self.next_plan();
-    }
-
-    /// Sends the newest request for a plan once the one under way is answered.
-    fn next_plan(&mut self) {
-        if self.plan.under_way {
-            return;
-        }
-        let Some(dataset) = self.dataset.current() else {
-            self.plan = PlanState::default();
-            return;
-        };
-        if let Some(request) = self.plan.waiting.take() {
-            self.plan.under_way = true;
-            let task = Task::Plan {
-                generation: dataset.generation,
-                rows: dataset.table.rows(),
-                schema: Arc::clone(&dataset.schema),
-                request,
-            };
-            // The loader ends only with the coordinator.
-            let _ = self.tasks.send(task);
-        }
-    }
-
-    fn planned(&mut self, generation: u64, request: RunRequest, outcome: PlanOutcome) {
-        self.plan.under_way = false;
-        if self
-            .dataset
-            .current()
-            .is_some_and(|dataset| dataset.generation == generation)
-        {
-            let outdated = self.plan.waiting.is_some();
-            self.plan.shown = Some(Arc::new(PlanPreview {
-                request,
-                outcome,
-                outdated,
-            }));
-        }
-        self.next_plan();
     }
 
     fn set_total(&mut self, epsilon: f64, delta: f64, reason: String) {
@@ -349,6 +306,7 @@ impl Coordinator {
                     .map_err(|error| Problem::new(Area::Ledger, &error))
             });
         self.refresh_ledger();
+        self.plan_again();
         if let Err(problem) = outcome {
             self.fail(problem);
         }

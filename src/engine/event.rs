@@ -68,6 +68,8 @@ pub enum Area {
     Export,
     /// Private statistics.
     Release,
+    /// Writing a figure.
+    Figure,
     /// The ledger.
     Ledger,
     /// Settings and recent files.
@@ -120,6 +122,8 @@ pub enum EngineEvent {
     },
     /// A synthetic table and the files beside it were written.
     Exported(Box<Exported>),
+    /// A figure was written.
+    FigureSaved(PathBuf),
     /// The export was given up at the person's wish; nothing is left.
     ExportCancelled,
     /// The file is there already; ask before replacing it.

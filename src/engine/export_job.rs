@@ -11,8 +11,10 @@ use crate::engine::event::{Area, Exported, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::run_job::FinishedRun;
 use crate::engine::sample::write_rows;
+use crate::engine::settings::Language;
 use crate::export::{AtomicFile, ExportError, GENERATOR_ENDING, GeneratorFile, TableWriter, check_target};
 use crate::num::{Progress, RandomSource};
+use crate::privacy::meaning;
 
 /// Everything that an export's thread needs.
 pub(super) struct ExportJob {
@@ -130,7 +132,13 @@ impl ExportJob {
         let papers = [
             prepare(&targets.generator, &generator, overwrite)?,
             prepare(&targets.recipe, recipe.as_bytes(), overwrite)?,
-            prepare(&targets.page, certificate.to_html().as_bytes(), overwrite)?,
+            prepare(
+                &targets.page,
+                certificate
+                    .to_html(page_language(self.request.language))
+                    .as_bytes(),
+                overwrite,
+            )?,
             prepare(&targets.certificate, json.as_bytes(), overwrite)?,
         ];
         for paper in papers {
@@ -148,6 +156,14 @@ impl ExportJob {
             epsilon: certificate.guarantee.as_ref().map(|guarantee| guarantee.epsilon),
             verdict: certificate.verdict().to_string(),
         })
+    }
+}
+
+/// The window's language as the certificate's page calls it.
+fn page_language(language: Language) -> meaning::Language {
+    match language {
+        Language::English => meaning::Language::English,
+        Language::Chinese => meaning::Language::Chinese,
     }
 }
 

@@ -10,13 +10,15 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::data::{
     ColumnSummary, Kind, ProfileWarning, Schema, Table, profile, read_table, samples, suggest_column,
 };
-use crate::engine::command::{DataSource, RunRequest, SchemaSource};
+use crate::engine::command::{DataSource, EpsilonQuestion, RunRequest, SchemaSource};
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
+use crate::engine::inverse;
 use crate::engine::run_job::plan_for;
-use crate::engine::snapshot::LoadStage;
+use crate::engine::snapshot::{EpsilonAnswer, LoadStage};
 use crate::message;
 use crate::num::Progress;
+use crate::privacy::ledger::Total;
 use crate::train::PlanSummary;
 
 /// How many tasks may wait; the coordinator sends a new plan or check only after the last one's answer.
@@ -52,6 +54,15 @@ pub(super) enum Task {
         rows: usize,
         schema: Arc<Schema>,
         request: Box<RunRequest>,
+        /// The data set's total, of which the plan takes a share.
+        total: Option<Total>,
+    },
+    /// Find the ε at which a plan's noise is what a person can stand.
+    FindEpsilon {
+        generation: u64,
+        rows: usize,
+        schema: Arc<Schema>,
+        question: Box<EpsilonQuestion>,
     },
 }
 
@@ -154,14 +165,33 @@ fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
                 rows,
                 schema,
                 request,
+                total,
             } => {
-                let outcome = super::catching(Area::Train, || {
-                    plan_for(&request, &schema, rows).map(|plan| plan.summary())
-                });
+                let planned = super::catching(Area::Train, || plan_for(&request, &schema, rows));
+                let share = match (&planned, total) {
+                    (Ok(plan), Some(total)) if plan.is_private() => total.share_of(&plan.events()),
+                    _ => None,
+                };
                 Note::Planned {
                     generation,
                     request,
-                    outcome: Box::new(outcome),
+                    outcome: Box::new(planned.map(|plan| plan.summary())),
+                    share,
+                }
+            }
+            Task::FindEpsilon {
+                generation,
+                rows,
+                schema,
+                question,
+            } => {
+                let outcome = super::catching(Area::Train, || inverse::epsilon_for(&question, &schema, rows));
+                Note::EpsilonFound {
+                    generation,
+                    answer: Box::new(EpsilonAnswer {
+                        question: *question,
+                        outcome,
+                    }),
                 }
             }
         };

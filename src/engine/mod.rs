@@ -7,6 +7,7 @@
 mod certify;
 mod coordinator;
 mod export_job;
+mod inverse;
 mod ledger_thread;
 mod loader;
 mod release_job;
@@ -31,17 +32,17 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::message;
 
 pub use command::{
-    ColumnEdit, Command, Condition, DataSource, ExportRequest, Method, PrivacyTarget, ReleaseOrder, RunId,
-    RunRequest, SchemaEdit, SchemaSource,
+    Bearable, ColumnEdit, Command, Condition, DataSource, EpsilonQuestion, ExportRequest, Method,
+    PrivacyTarget, ReleaseOrder, RunId, RunRequest, SchemaEdit, SchemaSource,
 };
 pub use event::{Area, EngineEvent, Exported, Problem};
 pub use export_job::exported_files;
-pub use release_job::preview_release;
+pub use release_job::{preview_release, release_note, release_share};
 pub use sample::{SampleRequest, sample_file};
 pub use settings::{Language, Settings, Theme};
 pub use snapshot::{
-    Dataset, Exporting, LedgerView, LoadStage, Loading, PlanPreview, Released, RunState, RunView, SampleRows,
-    Series, Snapshot,
+    Dataset, EpsilonAnswer, Exporting, LedgerView, LoadStage, Loading, PlanPreview, Released, RunState,
+    RunView, SampleRows, Series, Snapshot,
 };
 
 /// How many commands may wait.

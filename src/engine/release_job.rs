@@ -12,8 +12,8 @@ use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::snapshot::{Dataset, Released};
 use crate::engine::told;
 use crate::message;
-use crate::num::RandomSource;
-use crate::privacy::ledger::{DatasetId, EntryId, LedgerError, Outcome, Reservation, Settlement};
+use crate::num::{Message, RandomSource};
+use crate::privacy::ledger::{DatasetId, EntryId, LedgerError, Outcome, Reservation, Settlement, Total};
 use crate::privacy::{EventList, renyi};
 use crate::release::{MIN_EPSILON, Preview, ReleasePlan, ReleaseRequest};
 
@@ -23,6 +23,18 @@ use crate::release::{MIN_EPSILON, Preview, ReleasePlan, ReleaseRequest};
 /// Says what stands in the way, as the release itself would.
 pub fn preview_release(schema: &Schema, request: &ReleaseRequest) -> Result<Preview, Problem> {
     plan_for(schema, request).map(|plan| plan.preview())
+}
+
+/// The share of a data set's total that a release would take; `None` without a total, or where the release is
+/// refused. Reads no rows, and is cheap enough for a frame.
+pub fn release_share(schema: &Schema, request: &ReleaseRequest, total: Option<&Total>) -> Option<f64> {
+    let plan = ReleasePlan::new(schema, request).ok()?;
+    total?.share_of(plan.events())
+}
+
+/// How a released value is to be read, in words that a window can say in its language.
+pub fn release_note(note: &crate::release::Note) -> Message {
+    told::release::note(note)
 }
 
 fn plan_for(schema: &Schema, request: &ReleaseRequest) -> Result<ReleasePlan, Problem> {

@@ -46,6 +46,20 @@ pub struct Settings {
     pub device: DeviceKind,
     /// Files opened, the latest first.
     pub recent: Vec<PathBuf>,
+    /// Which panels are folded.
+    pub folded: Folded,
+}
+
+/// Which panels of the window are folded away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Folded {
+    /// The rail shows its dots only.
+    pub rail: bool,
+    /// The plan's form is put away.
+    pub plan: bool,
+    /// The table's rows are put away.
+    pub rows: bool,
 }
 
 impl Default for Settings {
@@ -56,6 +70,7 @@ impl Default for Settings {
             zoom: 1.0,
             device: DeviceKind::Flex,
             recent: Vec::new(),
+            folded: Folded::default(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
-use crate::engine::command::{Method, PrivacyTarget, RunId, RunRequest};
+use crate::engine::command::{EpsilonQuestion, Method, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
 use crate::num::{Message, StewardOnly};
 use crate::privacy::Neighboring;
@@ -23,6 +23,8 @@ pub struct Snapshot {
     pub dataset: Option<Arc<Dataset>>,
     /// What a run with the settings last asked about would be.
     pub plan: Option<Arc<PlanPreview>>,
+    /// The ε last looked for.
+    pub epsilon: Option<Arc<EpsilonAnswer>>,
     /// All runs of this session, oldest first.
     pub runs: Vec<Arc<RunView>>,
     /// The export in progress.
@@ -150,6 +152,17 @@ pub struct PlanPreview {
     pub outcome: Result<PlanSummary, Problem>,
     /// Whether a newer request is being worked out.
     pub outdated: bool,
+    /// The share of the data set's total that the run would hold; `None` without a total or a promise.
+    pub share: Option<f64>,
+}
+
+/// The ε that a person's wish comes to.
+#[derive(Clone, Debug)]
+pub struct EpsilonAnswer {
+    /// The question that this answers.
+    pub question: EpsilonQuestion,
+    /// ε, or why none will do.
+    pub outcome: Result<f64, Problem>,
 }
 
 /// The state of a run.

@@ -5,6 +5,7 @@
 //! SQLite, the readers' libraries) has no key and stays in its own words.
 
 mod ledger;
+pub(super) mod release;
 mod train;
 
 use std::error::Error;
@@ -18,6 +19,7 @@ use crate::model::DeviceError;
 use crate::num::{Argument, Cancelled, Fills, Message, UnitError};
 use crate::privacy::ledger::LedgerError;
 use crate::privacy::{AccountingError, CalibrationError, Neighboring};
+use crate::release::ReleaseError;
 use crate::train::{PlanError, Refusal, SampleError, SettingError, TrainError, describe::SettingTextError};
 
 /// The message of an error, with a key where there is one.
@@ -50,6 +52,7 @@ fn known(error: &(dyn Error + 'static)) -> Option<Message> {
         ExportError => export,
         LedgerError => ledger::say,
         PlanError => train::plan,
+        ReleaseError => release::say,
         TrainError => train::training,
         Refusal => train::refusal,
         SampleError => train::sample,

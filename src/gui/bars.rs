@@ -100,7 +100,20 @@ fn progress_key(progress: Progress) -> &'static str {
 }
 
 /// The rail: the pages in the order of the work, each with the state of its part.
-pub fn rail(ui: &mut Ui, cx: &mut Cx<'_>, current: Page, narrow: bool) {
+pub fn rail(ui: &mut Ui, cx: &mut Cx<'_>, current: Page, (narrow, folded): (bool, bool)) {
+    if !narrow {
+        ui.with_layout(Layout::bottom_up(Align::Min), |ui| {
+            widgets::fold(ui, cx, Action::FoldRail, folded);
+            ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                entries(ui, cx, current, folded);
+            });
+        });
+        return;
+    }
+    entries(ui, cx, current, true);
+}
+
+fn entries(ui: &mut Ui, cx: &mut Cx<'_>, current: Page, narrow: bool) {
     ui.spacing_mut().item_spacing.y = 4.0;
     let mut number = 0;
     for page in Page::ALL {

@@ -54,6 +54,16 @@ pub enum Action {
     ZoomOut,
     /// Text and controls at their designed size.
     ZoomReset,
+    /// Takes the last change of the plan back.
+    Undo,
+    /// Makes it again.
+    Redo,
+    /// Folds the rail to its dots, or unfolds it.
+    FoldRail,
+    /// Puts the plan's form away, or brings it back.
+    FoldPlan,
+    /// Puts the table's rows away, or brings them back.
+    FoldRows,
     /// Puts every panel back.
     ResetLayout,
     /// Lists all of these.
@@ -88,7 +98,7 @@ const fn keyed(action: Action, key: &'static str, shortcut: Key) -> Described {
 }
 
 /// Every action.
-pub const TABLE: [Described; 20] = [
+pub const TABLE: [Described; 25] = [
     keyed(Action::OpenFile, "action-open", Key::O),
     described(Action::CloseTable, "action-close"),
     keyed(Action::SaveSchema, "action-save-schema", Key::S),
@@ -107,6 +117,11 @@ pub const TABLE: [Described; 20] = [
     keyed(Action::ZoomIn, "action-zoom-in", Key::Plus),
     keyed(Action::ZoomOut, "action-zoom-out", Key::Minus),
     keyed(Action::ZoomReset, "action-zoom-reset", Key::Num0),
+    keyed(Action::Undo, "action-undo", Key::Z),
+    keyed(Action::Redo, "action-redo", Key::Y),
+    keyed(Action::FoldRail, "action-fold-rail", Key::B),
+    described(Action::FoldPlan, "action-fold-plan"),
+    described(Action::FoldRows, "action-fold-rows"),
     described(Action::ResetLayout, "action-reset-layout"),
     keyed(Action::Palette, "action-palette", Key::K),
 ];

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{Response, Ui};
+use eframe::egui::{Rect, Response, Ui};
 
-use crate::engine::command::{Command, RunId};
+use crate::engine::command::{Command, ReleaseOrder, RunId};
 use crate::engine::settings::{Language, Settings};
 use crate::engine::snapshot::Snapshot;
 use crate::gui::command::Action;
@@ -32,6 +32,23 @@ pub enum Intent {
     Quit,
     /// A file dialog for the export's target.
     ChooseTarget,
+    /// A file dialog for the figure that is being saved.
+    ChooseFigure,
+    /// Asks where a figure goes: its name and its content.
+    SaveFigure(String, Vec<u8>),
+    /// Takes a picture of a part of the window, to be saved.
+    TakePicture {
+        /// The name that the file gets unless a person changes it.
+        name: String,
+        /// The part, in points.
+        rect: Rect,
+        /// Whether it shows private rows without noise, and so gets the steward's mark.
+        steward: bool,
+    },
+    /// Asks of which known data set the open table is a new version.
+    AskVersion,
+    /// Asks whether a private statistic shall be released, with what it costs.
+    AskRelease(Box<ReleaseOrder>, Vec<String>),
 }
 
 /// The frame's inputs and its outbox.

@@ -19,6 +19,8 @@ pub enum Purpose {
     Open,
     /// Where a synthetic table goes.
     Target,
+    /// Where a figure goes.
+    Figure,
 }
 
 /// What came of a dialog.
@@ -113,6 +115,10 @@ fn show(purpose: Purpose, words: Words, start: Option<&Path>) -> Option<PathBuf>
         Purpose::Open => dialog
             .add_filter(words.tables, &["csv", "tsv", "txt", "parquet", "pq"])
             .pick_file(),
+        Purpose::Figure => {
+            let name = start.and_then(Path::file_name).and_then(|name| name.to_str());
+            dialog.set_file_name(name.unwrap_or("figure.svg")).save_file()
+        }
         Purpose::Target => {
             let name = start
                 .and_then(Path::file_name)

@@ -108,6 +108,17 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// A moment in milliseconds since 1970 as this place's clocks show it; empty for none that clocks know.
+pub fn local_time(time_ms: i64) -> String {
+    chrono::DateTime::from_timestamp_millis(time_ms)
+        .map(|time| {
+            time.with_timezone(&chrono::Local)
+                .format("%Y-%m-%d %H:%M")
+                .to_string()
+        })
+        .unwrap_or_default()
+}
+
 /// A size in bytes.
 pub fn bytes(value: u64) -> String {
     let units = ["B", "KB", "MB", "GB"];

@@ -27,6 +27,8 @@ const KEPT: usize = 2000;
 pub enum Note {
     /// The system offers no file dialog: the path field is the way.
     NoDialog,
+    /// The window system gave no picture.
+    NoPicture,
     /// More than one file was dropped; the first was taken.
     OneFileOnly,
     /// Settings could not be read.
@@ -248,6 +250,7 @@ fn weight(news: &News) -> Weight {
         News::Engine(event) => match **event {
             EngineEvent::Opened { .. }
             | EngineEvent::SchemaSaved(_)
+            | EngineEvent::FigureSaved(_)
             | EngineEvent::Finished { .. }
             | EngineEvent::Exported(_)
             | EngineEvent::Released(_) => Weight::Good,
@@ -268,6 +271,7 @@ fn area_key(area: Area) -> &'static str {
         Area::Train => "problem-train",
         Area::Export => "problem-export",
         Area::Release => "problem-release",
+        Area::Figure => "problem-figure",
         Area::Ledger => "problem-ledger",
         Area::Settings => "problem-settings",
     }
@@ -303,6 +307,7 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
         News::Note(note) => {
             let (title, body) = match note {
                 Note::NoDialog => (t.get("note-no-dialog"), String::new()),
+                Note::NoPicture => (t.get("note-no-picture"), String::new()),
                 Note::OneFileOnly => (t.get("note-one-file"), String::new()),
                 Note::Settings(message) => (t.get("problem-settings"), t.say(message)),
             };
@@ -347,7 +352,7 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
                 "event-released",
                 [("entry", released.ledger_entry.to_string().into())],
             ),
-            released.request.to_string(),
+            crate::gui::pages::data::released::asked(cx, &released.request),
         ),
         EngineEvent::Exported(exported) => plain(
             t.with(
@@ -356,6 +361,9 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
             ),
             exported.table.display().to_string(),
         ),
+        EngineEvent::FigureSaved(path) => {
+            plain(t.get("event-figure-saved").to_owned(), path.display().to_string())
+        }
         EngineEvent::ExportCancelled => plain(t.get("event-export-cancelled").to_owned(), String::new()),
         EngineEvent::TargetExists(path) => plain(
             t.get("event-target-exists").to_owned(),

@@ -15,6 +15,7 @@ pub mod i18n;
 mod jobs;
 mod messages;
 mod pages;
+mod pictures;
 mod plot;
 mod questions;
 pub mod theme;

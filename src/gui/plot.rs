@@ -1,16 +1,19 @@
 //! Line plots in the window's own look: a light grid, labels on the lines, the current value marked. A plot
 //! follows what it draws until a person pans or zooms it, holds then, and follows again when asked.
 
+mod figure;
+mod labels;
+
 use eframe::egui::{
-    Align2, Color32, FontId, Pos2, Rect, RichText, Stroke, Ui, UiBuilder, Vec2b, WidgetInfo, accesskit::Role,
-    vec2,
+    Color32, FontId, Pos2, Rect, Response, RichText, Stroke, Ui, UiBuilder, Vec2b, WidgetInfo,
+    accesskit::Role, vec2,
 };
 use egui_plot::{
     AxisHints, GridMark, HLine, HoverPosition, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint,
-    PlotPoints, Points,
+    PlotPoints, PlotTransform, Points,
 };
 
-use crate::gui::context::Cx;
+use crate::gui::context::{Cx, Intent};
 use crate::gui::fonts::semibold;
 use crate::gui::format;
 use crate::gui::theme::SMALL;
@@ -64,6 +67,8 @@ pub struct Chart<'a> {
     pub curves: Vec<Curve<'a>>,
     /// How values are written.
     pub write: fn(f64) -> String,
+    /// Whether it is drawn from private rows without noise.
+    pub steward: bool,
 }
 
 fn finite(points: &[[f64; 2]]) -> PlotPoints<'static> {
@@ -134,7 +139,7 @@ impl Chart<'_> {
     }
 
     /// Draws the plot in the space that is left.
-    pub fn show(self, ui: &mut Ui, cx: &Cx<'_>) {
+    pub fn show(self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let held_id = ui.scope_id().with(("held", self.id));
         let held = ui.data(|data| data.get_temp::<bool>(held_id)).unwrap_or(false);
         let origin = ui.cursor().min;
@@ -151,6 +156,7 @@ impl Chart<'_> {
         }
         let enabled = ui.is_enabled();
         response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.name));
+        self.menu(&response, cx, rect);
         if held || moved {
             let place = Rect::from_min_size(
                 Pos2::new(origin.x + size.x - 84.0, origin.y + 2.0),
@@ -166,7 +172,40 @@ impl Chart<'_> {
         }
     }
 
-    fn plot(&self, ui: &mut Ui, cx: &Cx<'_>, held: bool) -> eframe::egui::Response {
+    /// What a right click, or the menu key on the focused plot, offers: the points and the picture.
+    fn menu(&self, response: &Response, cx: &mut Cx<'_>, rect: Rect) {
+        let t = cx.texts;
+        response.context_menu(|ui| {
+            if ui.button(t.get("figure-copy")).clicked() {
+                ui.ctx().copy_text(figure::csv(self, cx));
+                ui.close();
+            }
+            let name = |ending: &str| format!("{}-{}.{ending}", self.id.0, self.id.1);
+            for (key, ending) in [("figure-svg", "svg"), ("figure-csv", "csv")] {
+                if ui.button(t.get(key)).clicked() {
+                    let content = if ending == "svg" {
+                        figure::svg(self, cx)
+                    } else {
+                        figure::csv(self, cx)
+                    };
+                    cx.intents
+                        .push(Intent::SaveFigure(name(ending), content.into_bytes()));
+                    ui.close();
+                }
+            }
+            if ui.button(t.get("figure-png")).clicked() {
+                // The card around the plot, with its title.
+                cx.intents.push(Intent::TakePicture {
+                    name: name("png"),
+                    rect: Rect::from_min_max(rect.min - vec2(8.0, 28.0), rect.max + vec2(8.0, 6.0)),
+                    steward: self.steward,
+                });
+                ui.close();
+            }
+        });
+    }
+
+    fn plot(&self, ui: &mut Ui, cx: &Cx<'_>, held: bool) -> Response {
         let palette = cx.palette;
         let write = self.write;
         let axis = |hints: AxisHints<'static>| {
@@ -189,7 +228,7 @@ impl Chart<'_> {
         let margin = x_end * 0.02;
         let shown = PlotBounds::from_min_max([0.0, low], [x_end + margin, high]);
         let name_of_step = self.x_unit.to_owned();
-        Plot::new(self.id)
+        let drawn = Plot::new(self.id)
             .height(ui.available_height())
             .show_background(false)
             .grid_color(palette.line)
@@ -223,32 +262,16 @@ impl Chart<'_> {
                 if !held {
                     plot.set_plot_bounds(shown);
                 }
-                self.draw(plot, cx, x_end);
-            })
-            .response
+                self.draw(plot);
+            });
+        self.names(ui, cx, &drawn.transform, x_end);
+        drawn.response
     }
 
-    fn draw(&self, plot: &mut egui_plot::PlotUi<'_>, cx: &Cx<'_>, x_end: f64) {
+    fn draw(&self, plot: &mut egui_plot::PlotUi<'_>) {
         if let Some((value, name, color)) = self.limit {
             plot.hline(HLine::new(name, value).color(color).width(1.5).allow_hover(false));
-            let text = RichText::new(name).size(SMALL).color(cx.palette.warn_text);
-            let place = PlotPoint::new(x_end * 0.02, value);
-            plot.text(
-                egui_plot::Text::new("", place, text)
-                    .anchor(Align2::LEFT_BOTTOM)
-                    .allow_hover(false),
-            );
         }
-        let bounds = plot.plot_bounds();
-        let unit = RichText::new(self.x_unit).size(SMALL).color(cx.palette.muted);
-        let corner = PlotPoint::new(bounds.max()[0], bounds.min()[1]);
-        plot.text(
-            egui_plot::Text::new("", corner, unit)
-                .anchor(Align2::RIGHT_BOTTOM)
-                .allow_hover(false),
-        );
-        let height = bounds.height().max(1e-12);
-        let mut taken: Vec<f64> = Vec::new();
         for curve in &self.curves {
             if !curve.raw.is_empty() {
                 let faint = Stroke::new(1.0, curve.color.gamma_multiply(0.35));
@@ -278,31 +301,48 @@ impl Chart<'_> {
                     .color(curve.color);
                 plot.points(end.filled(true).allow_hover(false));
             }
-            if curve.name.is_empty() {
-                continue;
-            }
-            // Names keep a line's height apart from each other.
-            let mut at = y;
-            let least = height * 0.09;
-            while taken.iter().any(|other| (other - at).abs() < least) {
-                at += least * 0.5;
-            }
-            taken.push(at);
-            let right = x > x_end * 0.6;
-            let anchor = if right {
-                Align2::RIGHT_BOTTOM
-            } else {
-                Align2::LEFT_BOTTOM
-            };
-            let text = RichText::new(format!(" {} {} ", curve.name, (self.write)(y)))
-                .font(FontId::new(SMALL, semibold()))
-                .color(curve.text);
-            plot.text(
-                egui_plot::Text::new("", PlotPoint::new(x, at), text)
-                    .anchor(anchor)
-                    .allow_hover(false),
-            );
         }
+    }
+
+    /// Writes the names of curves and limit, each off all lines, and the axis's unit in the corner.
+    fn names(&self, ui: &Ui, cx: &Cx<'_>, transform: &PlotTransform, x_end: f64) {
+        let frame = transform.frame().shrink(2.0);
+        let painter = ui.painter().with_clip_rect(transform.frame().expand(2.0));
+        let place = |[x, y]: [f64; 2]| transform.position_from_point(&PlotPoint::new(x, y));
+        let mut lines: Vec<Vec<Pos2>> = self
+            .curves
+            .iter()
+            .map(|curve| {
+                let finite = curve.line.iter().filter(|[x, y]| x.is_finite() && y.is_finite());
+                finite.map(|point| place(*point)).collect()
+            })
+            .collect();
+        let mut written = Vec::new();
+        let small = FontId::proportional(SMALL);
+        let name = |text: String, font: FontId, color| painter.layout_no_wrap(text, font, color);
+        let corner = vec![frame.right_bottom()];
+        written.push(labels::Label {
+            galley: name(self.x_unit.to_owned(), small.clone(), cx.palette.muted),
+            anchors: corner,
+        });
+        if let Some((value, text, _)) = self.limit {
+            lines.push(vec![place([0.0, value]), place([x_end * 1.02, value])]);
+            written.push(labels::Label {
+                galley: name(text.to_owned(), small, cx.palette.warn_text),
+                anchors: [0.01, 0.4, 0.75]
+                    .map(|share| place([x_end * share, value]))
+                    .to_vec(),
+            });
+        }
+        for curve in self.curves.iter().filter(|curve| !curve.name.is_empty()) {
+            let Some(end) = last(curve.line) else { continue };
+            let text = format!("{} {}", curve.name, (self.write)(end[1]));
+            written.push(labels::Label {
+                galley: name(text, FontId::new(SMALL, semibold()), curve.text),
+                anchors: vec![place(end)],
+            });
+        }
+        labels::draw(&painter, cx.palette.panel, frame, &lines, written);
     }
 }
 

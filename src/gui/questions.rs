@@ -1,11 +1,18 @@
 //! What the window asks before it does something that cannot be taken back, and the palette of all actions.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use eframe::egui::{self, Context, Id, Key, Modal, RichText, TextEdit, Ui};
 
-use crate::engine::command::{Command, ExportRequest, RunId};
+use crate::engine::command::{Command, ExportRequest, ReleaseOrder, RunId};
 use crate::gui::command::{Action, TABLE};
 use crate::gui::context::{Cx, Intent};
+use crate::gui::format;
+use crate::gui::pages::data::released::asked;
+use crate::gui::pages::welcome::typed_path;
 use crate::gui::theme::STEP;
+use crate::privacy::ledger::DatasetSummary;
 
 /// The question that is open.
 #[derive(Clone, Debug)]
@@ -18,6 +25,23 @@ pub enum Question {
     Quit,
     /// Which action to do, by name.
     Palette(String),
+    /// Of which known data set the open table is a new version, and which of them is chosen.
+    Version(Vec<DatasetSummary>, usize),
+    /// Where a figure goes.
+    Figure(Figure),
+    /// Whether to release a private statistic, and what it costs.
+    Release(Box<ReleaseOrder>, Vec<String>),
+}
+
+/// A figure to save.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// The path as it stands in the field.
+    pub path: String,
+    /// The path that a dialog gave, which has asked about replacing already.
+    pub chosen: Option<PathBuf>,
+    /// Its content.
+    pub content: Arc<Vec<u8>>,
 }
 
 /// Draws the open question and takes it away once it is answered.
@@ -33,6 +57,9 @@ pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
                 Question::Replace(request) => replace(ui, cx, request),
                 Question::Quit => quit(ui, cx),
                 Question::Palette(filter) => palette(ui, cx, filter),
+                Question::Version(known, chosen) => version(ui, cx, known, chosen),
+                Question::Figure(saved) => figure(ui, cx, saved),
+                Question::Release(order, lines) => release(ui, cx, order, lines),
             }
         });
     if response.inner || response.should_close() {
@@ -117,6 +144,97 @@ fn quit(ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
     }
 }
 
+fn version(ui: &mut Ui, cx: &mut Cx<'_>, known: &[DatasetSummary], chosen: &mut usize) -> bool {
+    let t = cx.texts;
+    ui.label(cx.palette.title(t.get("version-title")));
+    ui.add(egui::Label::new(t.get("version-text")).wrap());
+    for (at, candidate) in known.iter().enumerate() {
+        let line = t.with(
+            "version-candidate",
+            [
+                ("number", candidate.number.into()),
+                ("name", candidate.name.as_str().into()),
+                ("versions", candidate.versions.into()),
+                ("last", format::local_time(candidate.last_ms).into()),
+            ],
+        );
+        ui.radio_value(chosen, at, line);
+    }
+    ui.add(egui::Label::new(cx.palette.caption(t.get("version-separate-text"))).wrap());
+    ui.add_space(STEP);
+    let mut done = false;
+    ui.horizontal_wrapped(|ui| {
+        // Continuing is the safe answer: nothing that was spent is forgotten.
+        let continues = ui.button(t.get("version-continue"));
+        if ui.memory(|memory| memory.focused().is_none()) {
+            continues.request_focus();
+        }
+        if continues.clicked()
+            && let Some(candidate) = known.get(*chosen)
+        {
+            cx.send(Command::AnswerNewVersion(Some(candidate.number)));
+            done = true;
+        }
+        let separate = RichText::new(t.get("version-separate")).color(cx.palette.second_text);
+        if ui.button(separate).clicked() {
+            cx.send(Command::AnswerNewVersion(None));
+            done = true;
+        }
+    });
+    done
+}
+
+fn release(ui: &mut Ui, cx: &mut Cx<'_>, order: &ReleaseOrder, lines: &[String]) -> bool {
+    let t = cx.texts;
+    ui.label(cx.palette.title(t.get("release-question")));
+    ui.label(cx.palette.strong(asked(cx, &order.request)));
+    for line in lines {
+        ui.add(egui::Label::new(line).wrap());
+    }
+    ui.add(egui::Label::new(cx.palette.caption(t.get("release-question-text"))).wrap());
+    match answer(ui, cx, t.get("release-not-yet"), t.get("release-now")) {
+        Some(true) => {
+            cx.send(Command::Release(Box::new(order.clone())));
+            true
+        }
+        Some(false) => true,
+        None => false,
+    }
+}
+
+fn figure(ui: &mut Ui, cx: &mut Cx<'_>, saved: &mut Figure) -> bool {
+    let t = cx.texts;
+    ui.label(cx.palette.title(t.get("figure-title")));
+    ui.horizontal(|ui| {
+        let label = ui.label(t.get("export-path"));
+        let room = (ui.available_width() - 110.0).max(120.0);
+        ui.add(TextEdit::singleline(&mut saved.path).desired_width(room))
+            .labelled_by(label.id);
+        if ui.button(t.get("export-choose")).clicked() {
+            cx.intents.push(Intent::ChooseFigure);
+        }
+    });
+    ui.add_space(STEP);
+    let mut done = false;
+    ui.horizontal_wrapped(|ui| {
+        let path = typed_path(&saved.path);
+        let ready = !path.as_os_str().is_empty();
+        let save = ui
+            .add_enabled(ready, egui::Button::new(t.get("figure-save")))
+            .on_disabled_hover_text(t.get("path-empty"));
+        if save.clicked() {
+            cx.send(Command::SaveFigure {
+                overwrite: saved.chosen.as_ref() == Some(&path),
+                path,
+                content: Arc::clone(&saved.content),
+            });
+            done = true;
+        }
+        done |= ui.button(t.get("figure-cancel")).clicked();
+    });
+    done
+}
+
 fn palette(ui: &mut Ui, cx: &mut Cx<'_>, filter: &mut String) -> bool {
     let t = cx.texts;
     let field = ui.add(
@@ -150,7 +268,7 @@ fn palette(ui: &mut Ui, cx: &mut Cx<'_>, filter: &mut String) -> bool {
                 .shortcut_text(RichText::new(shortcut).color(cx.palette.muted))
                 .min_size(egui::vec2(ui.available_width(), 28.0))
                 .frame_when_inactive(false);
-            let pressed = ui.add(button).on_hover_text(tip).clicked();
+            let pressed = ui.add(button).accessible_name(label).on_hover_text(tip).clicked();
             if pressed || (entered && first) {
                 cx.act(described.action);
                 done = true;

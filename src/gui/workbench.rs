@@ -8,7 +8,7 @@ use eframe::egui::{self, Context, Key, Margin, Modifiers, RichText, Stroke, Ui, 
 use crate::data::ReadOptions;
 use crate::engine::command::{Command, DataSource, SchemaSource};
 use crate::engine::event::{Area, EngineEvent};
-use crate::engine::settings::{Settings, Theme};
+use crate::engine::settings::{Folded, Settings, Theme};
 use crate::engine::snapshot::{RunState, Snapshot};
 use crate::gui::bars;
 use crate::gui::command::{Action, Page, TABLE};
@@ -22,8 +22,9 @@ use crate::gui::pages::data::DataPage;
 use crate::gui::pages::export::ExportPage;
 use crate::gui::pages::privacy::PrivacyPage;
 use crate::gui::pages::train::TrainPage;
-use crate::gui::pages::welcome::Welcome;
-use crate::gui::questions::{self, Question};
+use crate::gui::pages::welcome::{Welcome, typed_path};
+use crate::gui::pictures::{Picture, Pictures};
+use crate::gui::questions::{self, Figure, Question};
 use crate::gui::theme::{self, Palette, STEP};
 use crate::privacy::Neighboring;
 
@@ -47,6 +48,8 @@ pub struct Workbench {
     export: ExportPage,
     privacy: PrivacyPage,
     known_table: u64,
+    asked_version: u64,
+    pictures: Pictures,
     quitting: bool,
     commands: Vec<Command>,
 }
@@ -70,6 +73,8 @@ impl Workbench {
             export: ExportPage::default(),
             privacy: PrivacyPage::default(),
             known_table: 0,
+            asked_version: 0,
+            pictures: Pictures::default(),
             quitting: false,
             commands: Vec::new(),
         };
@@ -139,7 +144,18 @@ impl Workbench {
         match self.dialogs.poll() {
             Some(Answer::Chosen(Purpose::Open, path)) => self.open(path),
             Some(Answer::Chosen(Purpose::Target, path)) => self.export.set_path(&path),
+            Some(Answer::Chosen(Purpose::Figure, path)) => {
+                if let Some(Question::Figure(figure)) = &mut self.question {
+                    figure.path = path.display().to_string();
+                    figure.chosen = Some(path);
+                }
+            }
             Some(Answer::Unavailable) => self.note(Note::NoDialog),
+            None => {}
+        }
+        match self.pictures.poll() {
+            Some(Picture::Taken(name, bytes)) => self.save_figure(&name, bytes),
+            Some(Picture::Unavailable) => self.note(Note::NoPicture),
             None => {}
         }
         let dropped: Vec<PathBuf> = ctx.input(|input| {
@@ -164,6 +180,7 @@ impl Workbench {
         self.dress(&ctx);
         self.remember(snapshot);
         self.hold_closing(&ctx, snapshot);
+        self.ask_version(snapshot);
         let palette = Palette::of(self.settings.theme);
         let settings = self.settings.clone();
         let texts = Rc::clone(&self.texts);
@@ -179,6 +196,7 @@ impl Workbench {
         self.messages.toasts(&ctx, &cx, jobs::STRIP);
         drop_target(&ctx, &cx);
         questions::show(&ctx, &mut cx, &mut self.question);
+        self.pictures.show(&ctx, &cx);
         let intents = std::mem::take(&mut cx.intents);
         for intent in intents {
             self.apply(&ctx, snapshot, intent);
@@ -196,6 +214,7 @@ impl Workbench {
     fn draw(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let p = cx.palette;
         let narrow = ui.available_width() < bars::NARROW;
+        let folded = self.settings.folded;
         let line = Stroke::new(1.0, p.line);
         let frame = |fill, margin| egui::Frame::new().fill(fill).inner_margin(margin);
         let relation = self
@@ -221,9 +240,9 @@ impl Workbench {
         }
         let page = self.page;
         egui::Panel::left("rail")
-            .exact_size(if narrow { 44.0 } else { 148.0 })
+            .exact_size(if narrow || folded.rail { 44.0 } else { 148.0 })
             .frame(frame(p.rail, Margin::symmetric(8, 10)))
-            .show(ui, |ui| bars::rail(ui, cx, page, narrow));
+            .show(ui, |ui| bars::rail(ui, cx, page, (narrow, folded.rail)));
         egui::CentralPanel::no_frame().show(ui, |ui| {
             ui.painter().rect_filled(ui.max_rect(), 0.0, p.ground);
             self.draw_page(ui, cx);
@@ -263,6 +282,33 @@ impl Workbench {
         }
     }
 
+    /// Asks of which known data set a newly opened table is a new version, once; the pages keep the way to the
+    /// question.
+    fn ask_version(&mut self, snapshot: &Snapshot) {
+        let Some(dataset) = &snapshot.dataset else { return };
+        if self.question.is_none()
+            && self.asked_version != dataset.generation
+            && !dataset.may_be_version_of.is_empty()
+        {
+            self.asked_version = dataset.generation;
+            self.question = Some(Question::Version(dataset.may_be_version_of.clone(), 0));
+        }
+    }
+
+    /// Asks where a figure goes: at first, beside the latest file or in the home folder.
+    fn save_figure(&mut self, name: &str, content: Vec<u8>) {
+        let beside = self.settings.recent.first().and_then(|path| path.parent());
+        let folder = beside
+            .map(std::path::Path::to_path_buf)
+            .or_else(|| directories::UserDirs::new().map(|dirs| dirs.home_dir().to_path_buf()))
+            .unwrap_or_default();
+        self.question = Some(Question::Figure(Figure {
+            path: folder.join(name).display().to_string(),
+            chosen: None,
+            content: std::sync::Arc::new(content),
+        }));
+    }
+
     /// Theme and zoom, whenever they have changed.
     fn dress(&mut self, ctx: &Context) {
         let wanted = (self.settings.theme, self.settings.zoom);
@@ -298,7 +344,14 @@ impl Workbench {
         if self.question.is_some() {
             return;
         }
+        // A text that is being typed has its own undo.
+        let typing = ctx
+            .memory(egui::Memory::focused)
+            .is_some_and(|id| egui::widgets::text_edit::TextEditState::load(ctx, id).is_some());
         for described in &TABLE {
+            if typing && matches!(described.action, Action::Undo | Action::Redo) {
+                continue;
+            }
             if let Some(shortcut) = described.shortcut
                 && ctx.input_mut(|input| input.consume_shortcut(&shortcut))
             {
@@ -330,6 +383,21 @@ impl Workbench {
                 ctx.send_viewport_cmd(ViewportCommand::Close);
             }
             Intent::AskStop(run) => self.question = Some(Question::Stop(run)),
+            Intent::AskVersion => {
+                if let Some(dataset) = &snapshot.dataset {
+                    self.question = Some(Question::Version(dataset.may_be_version_of.clone(), 0));
+                }
+            }
+            Intent::AskRelease(order, lines) => self.question = Some(Question::Release(order, lines)),
+            Intent::SaveFigure(name, content) => self.save_figure(&name, content),
+            Intent::TakePicture { name, rect, steward } => self.pictures.take(name, rect, steward),
+            Intent::ChooseFigure => {
+                if let Some(Question::Figure(figure)) = &self.question {
+                    let start = typed_path(&figure.path);
+                    let words = self.words("figure-title");
+                    self.dialogs.ask(ctx, Purpose::Figure, words, Some(&start));
+                }
+            }
             Intent::ChooseTarget => {
                 let words = self.words("dialog-target");
                 let path = self.export.path();
@@ -386,6 +454,21 @@ impl Workbench {
             Action::ResetLayout => {
                 ctx.memory_mut(|memory| *memory = egui::Memory::default());
                 self.dressed = None;
+                self.messages.log_open = false;
+                self.settings.folded = Folded::default();
+                self.keep_settings();
+            }
+            Action::Undo => self.train.undo(),
+            Action::Redo => self.train.redo(),
+            Action::FoldRail | Action::FoldPlan | Action::FoldRows => {
+                let folded = &mut self.settings.folded;
+                let panel = match action {
+                    Action::FoldRail => &mut folded.rail,
+                    Action::FoldPlan => &mut folded.plan,
+                    _ => &mut folded.rows,
+                };
+                *panel = !*panel;
+                self.keep_settings();
             }
             Action::SaveSchema | Action::AcceptAll => {}
             Action::ToggleTheme

@@ -159,8 +159,8 @@ impl Meaning {
                  recognises at most {found} of 100 who are in the data."
             ),
             Language::Chinese => format!(
-                "若有 100 名攻击者各自判断某人是否在数据中,随机猜测会有 50 人猜对;看到全部发布内容后,\
-                 最多 {right} 人猜对。若攻击者每 100 个不在数据中的人里可误判 1 人,则每 100 个在数据中的人里\
+                "若有 100 名攻击者各自判断某人是否在数据中，随机猜测会有 50 人猜对；看到全部发布内容后，\
+                 最多 {right} 人猜对。若攻击者每 100 个不在数据中的人里可误判 1 人，则每 100 个在数据中的人里\
                  最多能认出 {found} 人。"
             ),
         }
@@ -176,9 +176,9 @@ pub const fn caveats(language: Language) -> [&'static str; 3] {
             "What is true of the population is not protected: it can be learned without anyone's row.",
         ],
         Language::Chinese => [
-            "这些是最坏情况下的上界:攻击者已知其余所有行。",
-            "假定各行相互独立;亲属或同一人的多行可能泄露更多。",
-            "总体的规律不受保护:没有任何人的数据也能得知。",
+            "这些是最坏情况下的上界：攻击者已知其余所有行。",
+            "假定各行相互独立；亲属或同一人的多行可能泄露更多。",
+            "总体的规律不受保护：没有任何人的数据也能得知。",
         ],
     }
 }

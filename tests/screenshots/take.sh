@@ -4,14 +4,18 @@
 # Installs nothing: `bash tests/run` has done so.
 #
 # usage: tests/screenshots/take.sh [FOLDER]      (default: screenshots)
+# BINARY=path/to/pointillist takes a program that is built already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out="${1:-screenshots}"
 mkdir -p "$out"
 out="$(cd "$out" && pwd)"
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pointillist-target}"
-cargo build --release --bin pointillist
-program="$CARGO_TARGET_DIR/release/pointillist"
+program="${BINARY:-}"
+if [ -z "$program" ]; then
+  export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pointillist-target}"
+  cargo build --release --bin pointillist
+  program="$CARGO_TARGET_DIR/release/pointillist"
+fi
 
 width=1440 height=900
 scratch="$(mktemp -d)"
@@ -19,77 +23,119 @@ export XDG_RUNTIME_DIR="$scratch/runtime" POINTILLIST_HOME="$scratch/home" HOME=
 mkdir -p "$XDG_RUNTIME_DIR" "$POINTILLIST_HOME" "$HOME"
 chmod 700 "$XDG_RUNTIME_DIR"
 unset WAYLAND_DISPLAY
-export DISPLAY=":$((90 + RANDOM % 100))"
-Xvfb "$DISPLAY" -screen 0 "${width}x${height}x24" -nolisten tcp >/dev/null 2>&1 &
-xvfb=$!
-app=
+app='' xvfb=''
 finish() {
   [ -n "$app" ] && kill "$app" 2>/dev/null || true
-  kill "$xvfb" 2>/dev/null || true
+  [ -n "$xvfb" ] && kill "$xvfb" 2>/dev/null || true
   rm -rf "$scratch"
 }
 trap finish EXIT
-sleep 1
 
+# Xvfb itself picks a display that is free.
+Xvfb -displayfd 3 -screen 0 "${width}x${height}x24" -nolisten tcp 3>"$scratch/display" >/dev/null 2>&1 &
+xvfb=$!
+for _ in $(seq 50); do
+  [ -s "$scratch/display" ] && break
+  sleep 0.1
+done
+DISPLAY=":$(cat "$scratch/display")"
+export DISPLAY
+
+# Without a window manager the server may refuse a request that comes before the window is mapped ("Serial number of
+# failed request"): it is asked again.
+again() {
+  for _ in $(seq 25); do
+    "$@" 2>/dev/null && return 0
+    kill -0 "$app" 2>/dev/null || { cat "$scratch/log"; echo "The program has ended."; exit 1; }
+    sleep 0.2
+  done
+  echo "In vain: $*"
+  exit 1
+}
+visible() { window="$(xdotool search --onlyvisible --pid "$app" 2>/dev/null | tail -n 1)" && [ -n "$window" ]; }
 start() {
   "$program" "$@" >"$scratch/log" 2>&1 &
   app=$!
-  for _ in $(seq 100); do
-    window="$(xdotool search --pid "$app" --onlyvisible 2>/dev/null | tail -n 1 || true)"
-    [ -n "$window" ] && break
-    sleep 0.2
-  done
-  [ -n "$window" ] || { cat "$scratch/log"; echo "The window did not open."; exit 1; }
-  xdotool windowsize "$window" "$width" "$height" windowmove "$window" 0 0 windowfocus "$window"
-  sleep 3
+  for _ in 1 2 3; do again visible; done
+  again xdotool windowmove "$window" 0 0
+  again xdotool windowsize "$window" "$width" "$height"
+  again xdotool windowfocus "$window"
+  settle
 }
 shot() { import -window root "$out/$1.png"; echo "$out/$1.png"; }
-click() { xdotool mousemove "$1" "$2" click 1; sleep "${3:-0.6}"; }
+# Until two pictures half a second apart are the same.
+settle() {
+  local before='' now
+  for _ in $(seq 40); do
+    sleep 0.5
+    now="$(import -window root -depth 8 rgb:- | md5sum)"
+    [ "$now" = "$before" ] && return 0
+    before="$now"
+  done
+}
+click() { again xdotool mousemove "$1" "$2" click "${3:-1}"; sleep 0.5; }
 # Real key presses: those sent to one window are ignored by some toolkits.
-key() { xdotool key "$@"; sleep 1; }
-park() { xdotool mousemove $((width - 4)) $((height / 2)); sleep 0.4; }
+key() { again xdotool key --clearmodifiers "$@"; sleep 0.7; }
+park() { again xdotool mousemove $((width - 4)) $((height / 2)); sleep 0.4; }
+# A toast stays for seven seconds.
+quiet() { park; sleep 8; }
+
+# The Adult sample as a table of one's own, with a total: the gauge has something to show.
+table="$HOME/adult.parquet"
+cp assets/samples/adult.parquet "$table"
+sed '/^public *= *true/d' assets/samples/adult.schema.toml >"$HOME/adult.schema.toml"
 
 start
 shot welcome
-click "${SAMPLE_X:-530}" "${SAMPLE_Y:-240}" 5
-park
+kill "$app"
+wait "$app" 2>/dev/null || true
+"$program" ledger set-total "$table" --epsilon 4 --delta 1e-5 --reason "a course on synthetic data" >/dev/null
+start "$table"
+quiet
+settle
 shot data
 key ctrl+2
-sleep 3
-park
+settle
 shot train-plan
 key ctrl+Return
-sleep "${LIVE:-9}"
+sleep "${LIVE:-30}"
 park
 shot train-live
 key ctrl+t
 park
+sleep 2
 shot train-live-dark
 # The ledger says when the run has ended.
-for _ in $(seq "${PATIENCE:-300}"); do
+for _ in $(seq "${WAIT:-900}"); do
   sleep 1
   "$program" ledger list --json 2>/dev/null | grep -q '"status": *"finished"' && break
+  kill -0 "$app" 2>/dev/null || { cat "$scratch/log"; echo "The program has ended."; exit 1; }
 done
-sleep 4
-park
+quiet
 shot train-done-dark
+# The menu of a plot.
+click 640 180 3
+sleep 0.5
+shot plot-menu-dark
+key Escape
 key ctrl+t
 key ctrl+3
-park
+settle
 shot export
 key ctrl+e
-sleep 5
-park
+sleep 3
+quiet
 shot exported
 key ctrl+4
-park
+settle
 shot privacy
 # The language button stands left of the theme's.
-click 1356 22 1
+click 1356 22
 key ctrl+1
 park
+settle
 shot data-zh
 key ctrl+2
 key ctrl+t
-park
+settle
 shot train-zh-dark

@@ -32,6 +32,16 @@ action-zoom-out = Smaller
 action-zoom-out-tip = Smaller text and controls
 action-zoom-reset = Usual size
 action-zoom-reset-tip = Text and controls at 100 %
+action-undo = Undo
+action-undo-tip = Take the last change of the plan back; one drag is one step
+action-redo = Redo
+action-redo-tip = Make the change of the plan again
+action-fold-rail = Fold the rail
+action-fold-rail-tip = Show the pages as dots only, or with their names again
+action-fold-plan = Fold the plan
+action-fold-plan-tip = Put the plan’s form away, or bring it back
+action-fold-rows = Fold the rows
+action-fold-rows-tip = Put the table’s rows away, or bring them back
 action-reset-layout = Reset layout
 action-reset-layout-tip = Put every panel back where it was
 action-palette = All actions…
@@ -132,6 +142,9 @@ problem-release = The release failed
 problem-ledger = The ledger needs attention
 problem-settings = Settings could not be kept
 note-no-dialog = This system offers no file dialog: type the path instead.
+problem-figure = The figure could not be saved
+note-no-picture = The window system gave no picture: save the plot as SVG instead.
+event-figure-saved = The figure is saved
 note-one-file = One table at a time: the first file is opened.
 
 ## Questions
@@ -151,6 +164,30 @@ replace-title = Replace the existing file?
 replace-text = The file and those beside it (certificate, recipe, generator) will be replaced once the new ones are complete.
 replace-keep = Keep it
 replace-confirm = Replace
+version-title = New version of a known data set?
+version-text = The ledger knows a data set of this name with other content. If this table holds the same people, it must continue the budget: what was spent on them is not forgotten.
+version-candidate = { $number } · { $name } · { $versions ->
+    [one] 1 version
+   *[other] { $versions } versions
+} · last charged { $last }
+version-separate-text = Choose “other data” only if nobody in this table is in the known one.
+version-continue = New version: continue its budget
+version-separate = Other data: a budget of its own
+version-open = Nothing is spent yet: is this table a new version of “{ $name }”?
+version-ask = Answer…
+release-question = Release this statistic?
+release-question-text = What is released can’t be taken back, and its price is charged whatever it shows.
+release-not-yet = Not yet
+release-now = Release and charge
+figure-title = Save the figure
+figure-save = Save
+figure-cancel = Cancel
+figure-copy = Copy the points as CSV
+figure-csv = Save the points as CSV…
+figure-svg = Save as SVG…
+figure-png = Save as PNG…
+figure-steward = steward only: computed on private rows without noise
+figure-projected = projected
 palette-hint = Find an action
 palette-none = No action has this name.
 plot-follow = Follow

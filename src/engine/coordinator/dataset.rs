@@ -180,10 +180,7 @@ impl Coordinator {
     pub(super) fn close(&mut self) {
         self.dataset.current = None;
         self.dataset.identity = None;
-        self.plan = super::PlanState {
-            under_way: self.plan.under_way,
-            ..super::PlanState::default()
-        };
+        self.plan.forget();
     }
 
     pub(super) fn load_ended(&mut self, generation: u64, end: LoadEnd) {
@@ -228,10 +225,7 @@ impl Coordinator {
         }));
         self.dataset.is_separate = false;
         self.dataset.schema_revision += 1;
-        self.plan = super::PlanState {
-            under_way: self.plan.under_way,
-            ..super::PlanState::default()
-        };
+        self.plan.forget();
         self.refresh_ledger();
         self.tell(EngineEvent::Opened { name, rows });
         if let Some(problem) = ledger_problem {
@@ -312,7 +306,7 @@ impl Coordinator {
         self.dataset.set_schema(schema);
         self.check_schema();
         // The plan that is shown was made for another schema: work it out anew.
-        if let Some(shown) = self.plan.shown.clone() {
+        if let Some(shown) = self.plan.shown() {
             self.preview_plan(Box::new(shown.request.clone()));
         }
     }

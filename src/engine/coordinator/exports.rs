@@ -1,12 +1,15 @@
 //! The export in progress: one at a time, on a thread of its own.
 
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::engine::command::ExportRequest;
 use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Exported, Problem};
 use crate::engine::export_job::ExportJob;
 use crate::engine::snapshot::Exporting;
+use crate::export::{AtomicFile, ExportError, check_target};
 use crate::message;
 use crate::num::Progress;
 
@@ -96,4 +99,40 @@ impl Coordinator {
             Err(ExportEnd::Failed(problem)) => EngineEvent::Failed(problem),
         });
     }
+
+    /// Writes a figure on a thread of its own.
+    pub(super) fn save_figure(&mut self, path: PathBuf, content: Arc<Vec<u8>>, overwrite: bool) {
+        let notes = self.note_sender.clone();
+        let spawned = std::thread::Builder::new().name("figure".into()).spawn(move || {
+            let outcome = write_figure(&path, &content, overwrite).map(|()| path);
+            drop(notes.send(super::Note::FigureSaved(outcome)));
+        });
+        if let Err(error) = spawned {
+            self.fail(Problem::new(
+                Area::Figure,
+                &super::super::EngineError::Thread(error),
+            ));
+        }
+    }
+
+    pub(super) fn figure_saved(&mut self, outcome: Result<PathBuf, ExportEnd>) {
+        self.tell(match outcome {
+            Ok(path) => EngineEvent::FigureSaved(path),
+            Err(ExportEnd::Exists(path)) => EngineEvent::TargetExists(path),
+            Err(ExportEnd::Cancelled) => EngineEvent::ExportCancelled,
+            Err(ExportEnd::Failed(problem)) => EngineEvent::Failed(problem),
+        });
+    }
+}
+
+fn write_figure(path: &Path, content: &[u8], overwrite: bool) -> Result<(), ExportEnd> {
+    let failed = |error: &ExportError| ExportEnd::Failed(Problem::new(Area::Figure, error));
+    if !overwrite && path.exists() {
+        return Err(ExportEnd::Exists(path.to_path_buf()));
+    }
+    check_target(path, overwrite).map_err(|error| failed(&error))?;
+    let mut file = AtomicFile::create(path, overwrite).map_err(|error| failed(&error))?;
+    file.write_all(content)
+        .map_err(|source| failed(&ExportError::from_write(path, source)))?;
+    file.commit().map_err(|error| failed(&error))
 }

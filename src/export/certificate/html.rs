@@ -3,15 +3,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::{
-    Certificate, CheckCost, Guarantee, NoiseKind, NotAccounted, NotProtected, Sampling, Spending, Stop,
-    Verdict,
-};
+mod words;
+
+use super::{Certificate, DataSet, Guarantee, Odds, Spending, Verdict};
 use crate::export::ExportError;
 use crate::export::atomic::write_atomically;
-use crate::num::RandomOrigin;
-use crate::privacy::meaning::{Language, caveats};
-use crate::privacy::{CountedEvent, EventList, Neighboring};
+use crate::privacy::meaning::{Language, Meaning, caveats};
+use crate::privacy::{CountedEvent, EventList};
+use words::Words;
 
 /// The most events listed; the JSON file has all.
 const MOST_EVENTS: usize = 8;
@@ -23,7 +22,7 @@ const MOST_ITEMS: usize = 12;
 const STYLE: &str = "\
 @page{margin:14mm}\
 *{box-sizing:border-box}\
-body{font:10pt/1.4 system-ui,-apple-system,'Segoe UI','Noto Sans',sans-serif;color:#23211d;background:#fff;\
+body{font:9.5pt/1.35 system-ui,-apple-system,'Segoe UI','Noto Sans','Noto Sans SC','PingFang SC','Microsoft YaHei',sans-serif;color:#23211d;background:#fff;\
 max-width:190mm;margin:8mm auto;padding:0 6mm}\
 header{border-bottom:2px solid #23211d;margin-bottom:4mm;padding-bottom:2mm}\
 h1{font-size:17pt;margin:0}\
@@ -37,7 +36,13 @@ th{font-weight:600;width:42mm;color:#4a463f}\
 ul{margin:0;padding-left:5mm}\
 code{font:8.5pt/1.35 ui-monospace,'DejaVu Sans Mono',monospace;overflow-wrap:anywhere}\
 footer{margin-top:4mm;color:#6b665c;font-size:8.5pt}\
-@media print{body{margin:0;padding:0}}";
+main{display:none}\
+#en:checked~.en,#zh:checked~.zh{display:block}\
+input{position:absolute;opacity:0}\
+label{cursor:pointer;margin-right:4mm;color:#6b665c}\
+input:checked+label{color:#23211d;text-decoration:underline}\
+input:focus-visible+label{outline:2px solid #2f5d8c}\
+@media print{body{margin:0;padding:0}input,label{display:none}}";
 
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -55,18 +60,21 @@ fn escape(text: &str) -> String {
 }
 
 /// A page in the making.
-#[derive(Default)]
-struct Page(String);
+struct Page {
+    html: String,
+    /// The language that is being written.
+    words: Words,
+}
 
 impl Page {
     fn push(&mut self, html: &str) {
-        self.0.push_str(html);
+        self.html.push_str(html);
     }
 
     fn heading(&mut self, text: &str) {
-        self.0.push_str("<h2>");
-        self.0.push_str(&escape(text));
-        self.0.push_str("</h2>\n");
+        self.html.push_str("<h2>");
+        self.html.push_str(&escape(text));
+        self.html.push_str("</h2>\n");
     }
 
     fn rows<'a>(&mut self, rows: impl IntoIterator<Item = (&'a str, String)>) {
@@ -74,7 +82,7 @@ impl Page {
         for (name, value) in rows {
             // Writing to a string cannot fail, here and below.
             let _ = writeln!(
-                self.0,
+                self.html,
                 "<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
                 escape(name),
                 escape(&value)
@@ -86,95 +94,145 @@ impl Page {
     fn list(&mut self, items: &[String], most: usize) {
         self.push("<ul>\n");
         for item in items.iter().take(most) {
-            let _ = writeln!(self.0, "<li>{}</li>", escape(item));
+            let _ = writeln!(self.html, "<li>{}</li>", escape(item));
         }
         if items.len() > most {
-            let _ = writeln!(
-                self.0,
-                "<li>and {} more: see the JSON file</li>",
-                items.len() - most
-            );
+            let more = items.len() - most;
+            let _ = match self.words.0 {
+                Language::English => writeln!(self.html, "<li>and {more} more: see the JSON file</li>"),
+                Language::Chinese => writeln!(self.html, "<li>还有 {more} 项：见 JSON 文件</li>"),
+            };
         }
         self.push("</ul>\n");
     }
 }
 
 impl Certificate {
-    /// The page.
-    pub fn to_html(&self) -> String {
-        let mut page = Page::default();
-        page.push("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    /// The page: every language in it, the given one in view and printed. A reader changes it with the two words
+    /// at the top.
+    pub fn to_html(&self, first: Language) -> String {
+        let mut page = Page {
+            html: String::new(),
+            words: Words(first),
+        };
+        page.push("<!doctype html>\n<html lang=\"");
+        page.push(tag(first));
+        page.push("\">\n<head>\n<meta charset=\"utf-8\">\n");
         page.push("<meta name=\"viewport\" content=\"width=device-width\">\n");
         let _ = writeln!(
-            page.0,
-            "<title>Privacy certificate: {}</title>",
+            page.html,
+            "<title>{}: {}</title>",
+            Words(first).say("Privacy certificate", "隐私证书"),
             escape(&self.synthetic_file.name)
         );
-        let _ = writeln!(page.0, "<style>{STYLE}</style>\n</head>\n<body>");
+        let _ = writeln!(page.html, "<style>{STYLE}</style>\n</head>\n<body>");
+        for (language, id, name) in [
+            (Language::English, "en", "English"),
+            (Language::Chinese, "zh", "中文"),
+        ] {
+            let checked = if language == first { " checked" } else { "" };
+            let _ = writeln!(
+                page.html,
+                "<input type=\"radio\" name=\"language\" id=\"{id}\"{checked}><label for=\"{id}\" lang=\"{}\">{name}</label>",
+                tag(language)
+            );
+        }
+        self.put_page(&mut page, Words(Language::English));
+        self.put_page(&mut page, Words(Language::Chinese));
+        page.push("</body>\n</html>\n");
+        page.html
+    }
+
+    /// The whole page in one language.
+    fn put_page(&self, page: &mut Page, words: Words) {
+        page.words = words;
+        let class = words.say("en", "zh");
+        let _ = writeln!(page.html, "<main class=\"{class}\" lang=\"{}\">", tag(words.0));
         let _ = writeln!(
-            page.0,
-            "<header><h1>Privacy certificate</h1>{} · issued {}</header>",
+            page.html,
+            "<header><h1>{}</h1>{} · {} {}</header>",
+            words.say("Privacy certificate", "隐私证书"),
             escape(&self.synthetic_file.name),
+            words.say("issued", "签发于"),
             escape(&self.issued)
         );
-        self.put_verdict(&mut page);
-        self.put_promise(&mut page);
-        self.put_limits(&mut page);
-        self.put_events(&mut page);
-        self.put_checks(&mut page);
+        self.put_verdict(page);
+        self.put_promise(page);
+        self.put_limits(page);
+        self.put_events(page);
+        self.put_checks(page);
         if let Some(spending) = &self.spending {
-            put_spending(spending, &mut page);
+            put_spending(spending, page);
         }
-        page.heading("Files");
-        page.rows([
-            (
-                "Data set",
-                named(
-                    &self.data_set.name,
-                    &self.data_set.description,
-                    self.data_set.public,
-                ),
-            ),
-            (
-                "Synthetic file",
-                format!(
-                    "{}, {} rows, {} bytes",
-                    self.synthetic_file.name, self.synthetic_file.rows, self.synthetic_file.bytes
-                ),
-            ),
-            ("SHA-256", self.synthetic_file.sha256.clone()),
-            ("Digest of this certificate", self.digest.clone()),
-        ]);
+        self.put_files(page);
         let software: Vec<_> = self
             .software
             .iter()
             .map(|part| format!("{} {}", part.name, part.version))
             .collect();
-        let _ = writeln!(
-            page.0,
-            "<footer>{}. Anyone can recompute ε from the events in the JSON file: <code>pointillist verify</code>. \
-             ε in nats. {}</footer>",
-            escape(&software.join(", ")),
-            escape(&caveats(Language::English).join(" "))
+        let anyone = words.say(
+            "Anyone can recompute ε from the events in the JSON file: <code>pointillist verify</code>. ε in nats.",
+            "任何人都可以由 JSON 文件中的事件重新算出 ε：<code>pointillist verify</code>。ε 以奈特为单位。",
         );
-        page.push("</body>\n</html>\n");
-        page.0
+        let _ = writeln!(
+            page.html,
+            "<footer>{}{} {anyone} {}</footer>\n</main>",
+            escape(&software.join(", ")),
+            words.say(".", "。"),
+            escape(&caveats(words.0).join(words.say(" ", "")))
+        );
+    }
+
+    fn put_files(&self, page: &mut Page) {
+        let words = page.words;
+        page.heading(words.say("Files", "文件"));
+        let file = &self.synthetic_file;
+        let size = match words.0 {
+            Language::English => format!("{}, {} rows, {} bytes", file.name, file.rows, file.bytes),
+            Language::Chinese => format!("{}，{} 行，{} 字节", file.name, file.rows, file.bytes),
+        };
+        page.rows([
+            (words.say("Data set", "数据集"), named(words, &self.data_set)),
+            (words.say("Synthetic file", "合成文件"), size),
+            ("SHA-256", file.sha256.clone()),
+            (
+                words.say("Digest of this certificate", "本证书的摘要"),
+                self.digest.clone(),
+            ),
+        ]);
     }
 
     fn put_verdict(&self, page: &mut Page) {
+        let words = page.words;
         match (&self.verdict, &self.guarantee) {
             (Verdict::DifferentiallyPrivate, Some(guarantee)) => {
+                let points = guarantee.profile.iter();
+                let profile = points.map(|point| (point.epsilon, point.delta)).collect();
+                let sentence = match (words.0, &self.odds) {
+                    (_, None) => String::new(),
+                    (Language::English, Some(odds)) => odds.sentence.clone(),
+                    (other, Some(_)) => Meaning::Profile(profile).odds_sentence(other),
+                };
                 let _ = writeln!(
-                    page.0,
-                    "<div class=\"verdict\"><span class=\"big\">ε = {} at δ = {:e}</span><br>{}</div>",
+                    page.html,
+                    "<div class=\"verdict\"><span class=\"big\">ε = {} {} δ = {:e}</span><br>{}</div>",
                     rounded_up(guarantee.epsilon),
+                    words.say("at", "，"),
                     guarantee.delta,
-                    escape(self.odds.as_ref().map_or("", |odds| &odds.sentence))
+                    escape(&sentence)
                 );
             }
             (verdict, _) => {
-                page.push("<div class=\"verdict none\"><span class=\"big\">No DP claim</span>\n");
-                let reasons: Vec<_> = verdict.reasons().iter().map(ToString::to_string).collect();
+                let _ = writeln!(
+                    page.html,
+                    "<div class=\"verdict none\"><span class=\"big\">{}</span>",
+                    words.say("No DP claim", "无差分隐私保证")
+                );
+                let reasons: Vec<_> = verdict
+                    .reasons()
+                    .iter()
+                    .map(|reason| words.no_claim(reason))
+                    .collect();
                 page.list(&reasons, MOST_ITEMS);
                 page.push("</div>\n");
             }
@@ -182,74 +240,84 @@ impl Certificate {
     }
 
     fn put_promise(&self, page: &mut Page) {
-        page.heading("Promise");
-        let missing = || "not stated".to_owned();
+        let words = page.words;
+        page.heading(words.say("Promise", "承诺"));
+        let missing = || words.say("not stated", "未说明").to_owned();
         let mut rows = vec![
             (
-                "Unit of privacy",
-                self.unit.as_ref().map_or_else(missing, ToString::to_string),
+                words.say("Unit of privacy", "隐私单位"),
+                self.unit.as_ref().map_or_else(missing, |unit| words.unit(unit)),
             ),
             (
-                "Neighbouring data sets",
+                words.say("Neighbouring data sets", "相邻的数据集"),
                 self.relation
-                    .map_or_else(missing, |relation| relation_in_words(relation).into()),
+                    .map_or_else(missing, |relation| words.relation(relation).into()),
             ),
         ];
         if let Some(guarantee) = &self.guarantee {
             rows.push((
-                "ε to all digits",
-                format!("{} at δ = {:e}", guarantee.epsilon, guarantee.delta),
+                words.say("ε to all digits", "ε 的全部位数"),
+                format!(
+                    "{} {} δ = {:e}",
+                    guarantee.epsilon,
+                    words.say("at", "，"),
+                    guarantee.delta
+                ),
             ));
-            rows.push(("Accountant", accountant_in_words(guarantee)));
+            rows.push((words.say("Accountant", "会计方法"), accountant(words, guarantee)));
         }
         if let Some(odds) = &self.odds {
             rows.push((
-                "Strongest attacker",
-                format!(
-                    "advantage over guessing at most {}; finds at most {} of those present at 1 % false alarms, {} at 0.1 %",
-                    percent(odds.advantage),
-                    percent(odds.tpr_at_fpr_1_percent),
-                    percent(odds.tpr_at_fpr_0_1_percent)
-                ),
+                words.say("Strongest attacker", "最强的攻击者"),
+                attacker(words, odds),
             ));
         }
         rows.push((
-            "Random bits",
-            self.random_source.map_or_else(missing, random_in_words),
+            words.say("Random bits", "随机数"),
+            self.random_source
+                .map_or_else(missing, |origin| words.random(origin)),
         ));
         rows.push((
-            "Sampling",
+            words.say("Sampling", "采样"),
             self.sampling
-                .map_or_else(missing, |sampling| sampling_in_words(sampling).into()),
+                .map_or_else(missing, |sampling| words.sampling(sampling).into()),
         ));
-        let noise: Vec<_> = self.noise.iter().map(|kind| noise_in_words(*kind)).collect();
+        let noise: Vec<_> = self.noise.iter().map(|kind| words.noise(*kind)).collect();
         if !noise.is_empty() {
-            rows.push(("Noise", noise.join("; ")));
+            rows.push((words.say("Noise", "噪声"), noise.join(words.between())));
         }
         if let Some(stop) = self.stop {
-            rows.push(("End", stop_in_words(stop).into()));
+            rows.push((words.say("End", "结束"), words.stop(stop).into()));
         }
         page.rows(rows);
     }
 
     fn put_limits(&self, page: &mut Page) {
-        page.heading("Not protected");
-        let items: Vec<_> = self.not_protected.iter().map(not_protected_in_words).collect();
-        if items.is_empty() {
-            page.push("<p>Nothing is listed.</p>\n");
-        } else {
-            page.list(&items, MOST_ITEMS);
-        }
-        page.heading("Not accounted");
-        let items: Vec<_> = self
+        let words = page.words;
+        let protected: Vec<_> = self
+            .not_protected
+            .iter()
+            .map(|item| words.not_protected(item))
+            .collect();
+        let accounted: Vec<_> = self
             .not_accounted
             .iter()
-            .map(|item| not_accounted_in_words(*item).into())
+            .map(|item| words.not_accounted(*item).into())
             .collect();
-        if items.is_empty() {
-            page.push("<p>Nothing is listed.</p>\n");
-        } else {
-            page.list(&items, MOST_ITEMS);
+        for (title, items) in [
+            (words.say("Not protected", "不受保护"), protected),
+            (words.say("Not accounted", "未计入"), accounted),
+        ] {
+            page.heading(title);
+            if items.is_empty() {
+                let _ = writeln!(
+                    page.html,
+                    "<p>{}</p>",
+                    words.say("Nothing is listed.", "没有列出任何内容。")
+                );
+            } else {
+                page.list(&items, MOST_ITEMS);
+            }
         }
     }
 
@@ -257,7 +325,10 @@ impl Certificate {
         let Some(EventList { events, .. }) = &self.events else {
             return;
         };
-        page.heading("What was done to the private data");
+        let title = page
+            .words
+            .say("What was done to the private data", "对私有数据做了什么");
+        page.heading(title);
         let items: Vec<_> = events.iter().map(event_in_words).collect();
         page.list(&items, MOST_EVENTS);
     }
@@ -266,64 +337,106 @@ impl Certificate {
         if self.checks.is_empty() {
             return;
         }
-        page.heading("Checks");
+        let words = page.words;
+        page.heading(words.say("Checks", "检验"));
         let items: Vec<_> = self
             .checks
             .iter()
             .map(|check| {
                 let interval = check
                     .interval
-                    .map_or_else(String::new, |[low, high]| format!(" (95 %: {low} to {high})"));
-                let cost = match check.cost {
-                    CheckCost::Free => "from released values",
-                    CheckCost::Bought => "paid for, among the events",
-                };
-                format!("{}: {}{interval}, {cost}", check.name, check.value)
+                    .map_or_else(String::new, |[low, high]| format!(" (95 %: {low} – {high})"));
+                let cost = words.check_cost(check.cost);
+                format!(
+                    "{}: {}{interval}{}{cost}",
+                    check.name,
+                    check.value,
+                    words.say(", ", "，")
+                )
             })
             .collect();
         page.list(&items, MOST_ITEMS);
     }
 }
 
+/// The tag of a language.
+fn tag(language: Language) -> &'static str {
+    match language {
+        Language::English => "en",
+        Language::Chinese => "zh-CN",
+    }
+}
+
 fn put_spending(spending: &Spending, page: &mut Page) {
-    page.heading("Spending");
+    let words = page.words;
+    page.heading(words.say("Spending", "花费"));
     let charge =
         |charge: &crate::privacy::ledger::Charge| format!("ε {} δ {:e}", charge.epsilon, charge.delta);
-    let total = match (&spending.total, spending.left) {
-        (Some(total), Some(left)) => format!("{}, {} left", charge(total), percent(left)),
-        _ => "none set".to_owned(),
+    let total = match (&spending.total, spending.left, words.0) {
+        (Some(total), Some(left), Language::English) => format!("{}, {} left", charge(total), percent(left)),
+        (Some(total), Some(left), Language::Chinese) => {
+            format!("{}，剩余 {}", charge(total), percent(left))
+        }
+        _ => words.say("none set", "未设").to_owned(),
     };
-    page.rows([
-        (
-            "This job",
-            format!(
-                "reserved {}, charged {}",
-                charge(&spending.reserved),
-                charge(&spending.spent)
-            ),
-        ),
-        ("All jobs, added up", charge(&spending.data_set_spent)),
-        ("Total of the data set", total),
-        (
-            "Runs of which nothing was kept",
-            spending.discarded_runs.to_string(),
-        ),
-        (
-            "Ledger",
+    let (reserved, spent) = (charge(&spending.reserved), charge(&spending.spent));
+    let (job, chain) = match words.0 {
+        Language::English => (
+            format!("reserved {reserved}, charged {spent}"),
             format!(
                 "entry {} of {}, ending in {}; {}",
                 spending.ledger_entry, spending.ledger_entries, spending.ledger_head, spending.scope
             ),
         ),
+        Language::Chinese => (
+            format!("预留 {reserved}，计费 {spent}"),
+            format!(
+                "共 {} 条中的第 {} 条，末尾为 {}；只包括此安装所知的花费",
+                spending.ledger_entries, spending.ledger_entry, spending.ledger_head
+            ),
+        ),
+    };
+    page.rows([
+        (words.say("This job", "本次任务"), job),
+        (
+            words.say("All jobs, added up", "全部任务合计"),
+            charge(&spending.data_set_spent),
+        ),
+        (words.say("Total of the data set", "数据集的总额"), total),
+        (
+            words.say("Runs of which nothing was kept", "未保留任何结果的训练"),
+            spending.discarded_runs.to_string(),
+        ),
+        (words.say("Ledger", "账本"), chain),
     ]);
 }
 
-fn named(name: &str, description: &str, is_public: bool) -> String {
-    let public = if is_public { " (public teaching data)" } else { "" };
-    if description.is_empty() {
-        format!("{name}{public}")
+fn named(words: Words, data_set: &DataSet) -> String {
+    let public = if data_set.public {
+        words.say(" (public teaching data)", "（公开的教学数据）")
     } else {
-        format!("{name}{public}: {description}")
+        ""
+    };
+    if data_set.description.is_empty() {
+        format!("{}{public}", data_set.name)
+    } else {
+        format!("{}{public}: {}", data_set.name, data_set.description)
+    }
+}
+
+fn attacker(words: Words, odds: &Odds) -> String {
+    let (advantage, one, tenth) = (
+        percent(odds.advantage),
+        percent(odds.tpr_at_fpr_1_percent),
+        percent(odds.tpr_at_fpr_0_1_percent),
+    );
+    match words.0 {
+        Language::English => format!(
+            "advantage over guessing at most {advantage}; finds at most {one} of those present at 1 % false alarms, {tenth} at 0.1 %"
+        ),
+        Language::Chinese => format!(
+            "比猜测的优势最多 {advantage}；误报率为 1 % 时最多认出在场者的 {one}，0.1 % 时最多 {tenth}"
+        ),
     }
 }
 
@@ -336,90 +449,21 @@ fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-fn relation_in_words(relation: Neighboring) -> &'static str {
-    match relation {
-        Neighboring::AddRemoveOne => "one unit more or less (add/remove one)",
-        Neighboring::ZeroOutOne => {
-            "one unit's contribution made zero; the number of rows is public (zero out one)"
-        }
-        Neighboring::ReplaceOne => "one unit exchanged for another (replace one)",
-    }
-}
-
-fn accountant_in_words(guarantee: &Guarantee) -> String {
-    let mut text = match guarantee.accountant {
-        crate::privacy::AccountantKind::Pld => "privacy loss distributions".to_owned(),
-        crate::privacy::AccountantKind::Rdp => "Rényi divergences".to_owned(),
-    };
-    let _ = write!(text, ", version {}", guarantee.accountant_version);
+fn accountant(words: Words, guarantee: &Guarantee) -> String {
+    let mut text = words.accountant(guarantee.accountant).to_owned();
+    let _ = write!(
+        text,
+        "{}{}",
+        words.say(", version ", "，版本 "),
+        guarantee.accountant_version
+    );
     if let Some(rho) = guarantee.rho {
-        let _ = write!(text, "; ρ = {rho}");
+        let _ = write!(text, "{}ρ = {rho}", words.between());
     }
     if let Some(mu) = guarantee.mu {
-        let _ = write!(text, "; μ = {mu}");
+        let _ = write!(text, "{}μ = {mu}", words.between());
     }
     text
-}
-
-fn random_in_words(origin: RandomOrigin) -> String {
-    match origin {
-        RandomOrigin::OperatingSystem => "from the operating system".into(),
-        RandomOrigin::Seeded(seed) => format!("from the fixed seed {seed}: not private"),
-    }
-}
-
-fn sampling_in_words(sampling: Sampling) -> &'static str {
-    match sampling {
-        Sampling::AllRows => "every mechanism saw all rows",
-        Sampling::Poisson => "each row entered each step by its own coin (Poisson)",
-        Sampling::FixedSize => "batches of a fixed size, drawn anew for each step",
-        Sampling::Shuffled => "shuffled passes, without amplification",
-        Sampling::RowDraws => "each generated row drew its critic",
-        Sampling::RoundRobin => "critics on a public rota",
-    }
-}
-
-fn noise_in_words(kind: NoiseKind) -> &'static str {
-    match kind {
-        NoiseKind::FloatingPointGaussian => "Gaussian, in floating-point numbers",
-        NoiseKind::DiscreteGaussian => "discrete Gaussian on a grid",
-        NoiseKind::DiscreteLaplace => "discrete Laplace on a grid",
-        NoiseKind::Exponential => "selection by the exponential mechanism",
-    }
-}
-
-fn stop_in_words(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Planned => "as planned",
-        Stop::BudgetReached => "the budget was used up",
-        Stop::Milestone => "at a milestone of the plan, chosen by released quantities",
-        Stop::ByPerson => "stopped by a person; the whole plan is charged",
-    }
-}
-
-fn not_protected_in_words(item: &NotProtected) -> String {
-    match item {
-        NotProtected::AcceptedDomain { column } => {
-            format!("bounds or values of the column \"{column}\": read off private rows and let stand")
-        }
-        NotProtected::RowCount => {
-            "the number of rows: used as it is, and revealed by the sampling rate".into()
-        }
-        NotProtected::FloatingPointNoise => {
-            "the lowest digits of floating-point noise, which the proofs take to be real numbers".into()
-        }
-    }
-}
-
-fn not_accounted_in_words(item: NotAccounted) -> &'static str {
-    match item {
-        NotAccounted::Tuning => "settings may have been chosen with private figures of earlier runs in view",
-        NotAccounted::Looking => "figures computed on private rows without noise were shown while it trained",
-        NotAccounted::CheckpointChoice => "the checkpoint was chosen with private figures in view",
-        NotAccounted::MomentOfStopping => {
-            "the moment of stopping was chosen with private plots in view: not accounted"
-        }
-    }
 }
 
 /// An event by its type and parameters, as in the JSON file.
@@ -448,7 +492,8 @@ fn event_in_words(counted: &CountedEvent) -> String {
 pub fn write_certificate_page(
     path: &Path,
     certificate: &Certificate,
+    language: Language,
     overwrite: bool,
 ) -> Result<(), ExportError> {
-    write_atomically(path, certificate.to_html().as_bytes(), overwrite)
+    write_atomically(path, certificate.to_html(language).as_bytes(), overwrite)
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, TextEdit, Ui};
+use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, Sense, TextEdit, Ui, UiBuilder};
 
 use crate::data::{Kind, Provenance, Schema};
 use crate::engine::command::{Condition, ExportRequest, RunId};
@@ -14,15 +14,21 @@ use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
 use crate::gui::jobs;
+use crate::gui::pages::train::sample;
 use crate::gui::pages::welcome::typed_path;
+use crate::gui::plot;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
 use crate::train::StopReason;
 
 /// The most rows that the field takes.
 const MOST_ROWS: usize = 100_000_000;
-/// The widest that the page's columns get.
-const WIDTH: f32 = 980.0;
+/// The height of a name and its value.
+const FACT: f32 = 20.0;
+/// The width of the names.
+const NAME: f32 = 132.0;
+/// The least height of the rows' card.
+const LEAST_ROWS: f32 = 180.0;
 /// Below this width the certificate stands under the form.
 const STACKED: f32 = 760.0;
 
@@ -40,6 +46,8 @@ pub struct ExportPage {
     /// What was sent to the engine and has not been heard of since. A snapshot may be older than the command, so
     /// it alone cannot tell that an export is under way.
     sent: Option<ExportRequest>,
+    /// The height of the taller column, in the last frame.
+    tall: f32,
 }
 
 impl ExportPage {
@@ -60,25 +68,46 @@ impl ExportPage {
                     return;
                 };
                 let room = ui.available_width();
-                let width = room.min(WIDTH);
                 if room < STACKED {
                     widgets::card(ui, cx.palette, |ui| self.form(ui, cx, &finished, &run));
                     widgets::card(ui, cx.palette, |ui| certificate(ui, cx, &run));
                     self.written(ui, cx);
+                    rows(ui, cx, &run, LEAST_ROWS);
                     return;
                 }
-                let half = (width - STEP) / 2.0;
-                ui.horizontal_top(|ui| {
-                    ui.vertical(|ui| {
-                        ui.set_width(half);
-                        widgets::card(ui, cx.palette, |ui| self.form(ui, cx, &finished, &run));
+                let height = ui.available_height();
+                let half = (room - STEP) / 2.0;
+                // Both columns end where the taller one did; a frame that changes that is drawn anew at once.
+                let (least, palette) = (self.tall, cx.palette);
+                let columns = ui.horizontal_top(|ui| {
+                    let mut tall = 0.0_f32;
+                    let mut column = |ui: &mut Ui, contents: &mut dyn FnMut(&mut Ui)| {
+                        let inner = ui.vertical(|ui| {
+                            ui.set_width(half);
+                            let frame = palette.card().show(ui, |ui| {
+                                ui.set_width(ui.available_width());
+                                ui.set_min_height(least);
+                                let start = ui.cursor().top();
+                                contents(ui);
+                                ui.cursor().top() - start
+                            });
+                            frame.inner
+                        });
+                        tall = tall.max(inner.inner);
+                    };
+                    column(ui, &mut |ui| {
+                        self.form(ui, cx, &finished, &run);
                         self.written(ui, cx);
                     });
-                    ui.vertical(|ui| {
-                        ui.set_width(half);
-                        widgets::card(ui, cx.palette, |ui| certificate(ui, cx, &run));
-                    });
+                    column(ui, &mut |ui| certificate(ui, cx, &run));
+                    tall
                 });
+                if (columns.inner - self.tall).abs() > 0.5 {
+                    self.tall = columns.inner;
+                    ui.ctx().request_discard("the columns' height");
+                }
+                let rest = height - columns.response.rect.height() - STEP;
+                rows(ui, cx, &run, rest.max(LEAST_ROWS));
             });
         });
     }
@@ -152,6 +181,7 @@ impl ExportPage {
             path,
             overwrite: false,
             condition: self.condition.clone(),
+            language: cx.texts.language(),
         });
     }
 
@@ -236,7 +266,8 @@ impl ExportPage {
     fn written(&self, ui: &mut Ui, cx: &Cx<'_>) {
         let t = cx.texts;
         let Some(done) = &self.done else { return };
-        widgets::card(ui, cx.palette, |ui| {
+        widgets::rule(ui, cx.palette);
+        ui.scope(|ui| {
             ui.horizontal(|ui| {
                 widgets::dot(ui, cx.palette.ok);
                 let title = t.with(
@@ -353,19 +384,36 @@ fn empty(ui: &mut Ui, cx: &mut Cx<'_>) {
     });
 }
 
+/// A name and a value beside it, in a row as high as its text.
 fn fact(ui: &mut Ui, cx: &Cx<'_>, name: &str, value: &str) {
-    ui.spacing_mut().interact_size.y = 18.0;
-    ui.horizontal(|ui| {
-        ui.allocate_ui_with_layout(
-            egui::vec2(132.0, 18.0),
-            Layout::left_to_right(Align::Center),
-            |ui| {
-                ui.set_min_width(132.0);
-                widgets::truncated(ui, cx.palette.caption(name));
-            },
-        );
+    ui.spacing_mut().item_spacing.y = 3.0;
+    let size = egui::vec2(ui.available_width(), FACT);
+    let (row, _) = ui.allocate_exact_size(size, Sense::hover());
+    let (left, right) = row.split_left_right_at_x(row.left() + NAME.min(row.width() / 3.0));
+    let layout = Layout::left_to_right(Align::Center);
+    ui.scope_builder(UiBuilder::new().max_rect(left).layout(layout), |ui| {
+        widgets::truncated(ui, cx.palette.caption(name));
+    });
+    ui.scope_builder(UiBuilder::new().max_rect(right).layout(layout), |ui| {
         ui.add(egui::Label::new(value).truncate().selectable(true))
             .on_hover_text(value);
+    });
+}
+
+/// The rows that the run makes now: what an export would hold.
+fn rows(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
+    widgets::card(ui, cx.palette, |ui| {
+        let inner = height - 26.0;
+        ui.set_height(inner);
+        let t = cx.texts;
+        plot::head(
+            ui,
+            cx,
+            t.get("export-rows-title"),
+            false,
+            t.get("card-sample-caption"),
+        );
+        sample::show(ui, cx, &run.sample, run.id.0, inner - 26.0);
     });
 }
 

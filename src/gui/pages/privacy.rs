@@ -219,7 +219,7 @@ fn entry_row(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, entry: &Entry) {
         });
     };
     cell(RichText::new(entry.id.to_string()).color(cx.palette.muted), None);
-    cell(RichText::new(local_time(entry.time_ms)), None);
+    cell(RichText::new(format::local_time(entry.time_ms)), None);
     cell(RichText::new(&entry.dataset_name), None);
     cell(RichText::new(what(cx, entry)), Some(&entry.description));
     let charge = t.with(
@@ -282,14 +282,4 @@ fn what(cx: &Cx<'_>, entry: &Entry) -> String {
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join(" · ")
-}
-
-fn local_time(time_ms: i64) -> String {
-    chrono::DateTime::from_timestamp_millis(time_ms)
-        .map(|time| {
-            time.with_timezone(&chrono::Local)
-                .format("%Y-%m-%d %H:%M")
-                .to_string()
-        })
-        .unwrap_or_default()
 }

@@ -13,6 +13,7 @@ pub use gauge::{bar, budget};
 pub use number::NumberRow;
 pub use slider::Slider;
 
+use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::fonts::semibold;
 use crate::gui::theme::{BODY, CONTROL, Palette, SMALL, STEP};
@@ -129,6 +130,20 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, name: &str) -> Response {
             ];
             painter.add(egui::Shape::convex_polygon(head, color, Stroke::NONE));
         }
+        Icon::Fold(way) => {
+            let (along, across) = match way {
+                Way::Left => (vec2(-1.0, 0.0), vec2(0.0, 1.0)),
+                Way::Right => (vec2(1.0, 0.0), vec2(0.0, 1.0)),
+                Way::Up => (vec2(0.0, -1.0), vec2(1.0, 0.0)),
+                Way::Down => (vec2(0.0, 1.0), vec2(1.0, 0.0)),
+            };
+            let points = vec![
+                center - along * 2.5 - across * 4.5,
+                center + along * 2.5,
+                center - along * 2.5 + across * 4.5,
+            ];
+            painter.add(egui::Shape::line(points, Stroke::new(1.5, color)));
+        }
         Icon::Theme => {
             painter.circle_stroke(center, 6.0, Stroke::new(1.5, color));
             let half: Vec<_> = (0..=16)
@@ -158,6 +173,41 @@ pub enum Icon {
     Reset,
     /// A half-filled circle.
     Theme,
+    /// An angle that points where a panel goes.
+    Fold(Way),
+}
+
+/// Where a panel goes when it is folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// To the left.
+    Left,
+    /// To the right.
+    Right,
+    /// Upwards.
+    Up,
+    /// Downwards.
+    Down,
+}
+
+/// The button that folds a panel or unfolds it.
+pub fn fold(ui: &mut Ui, cx: &mut Cx<'_>, action: Action, folded: bool) {
+    let way = match (action, folded) {
+        (Action::FoldRows, false) => Way::Down,
+        (Action::FoldRows, true) => Way::Up,
+        (_, false) => Way::Left,
+        (_, true) => Way::Right,
+    };
+    let name = cx.texts.get(action.described().key);
+    let tip = cx.tip(ui, action);
+    let button = ui.scope(|ui| {
+        ui.visuals_mut().widgets.inactive.bg_stroke = Stroke::NONE;
+        ui.visuals_mut().widgets.inactive.weak_bg_fill = Color32::TRANSPARENT;
+        icon_button(ui, Icon::Fold(way), name)
+    });
+    if button.inner.on_hover_text(tip).clicked() {
+        cx.act(action);
+    }
 }
 
 /// A label that ends in dots where the space ends and shows its whole text on hover.
@@ -186,7 +236,7 @@ pub fn row_line(ui: &Ui, palette: &Palette) {
     let mut painter = ui.painter().clone();
     painter.set_clip_rect(ui.clip_rect().expand2(vec2(reach, 0.0)));
     painter.hline(
-        rect.x_range().expand(reach),
+        egui::Rangef::new(rect.left(), rect.right() + reach),
         rect.top(),
         Stroke::new(1.0, palette.line),
     );

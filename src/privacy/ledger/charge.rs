@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::LedgerError;
 use super::cap::{Curve, Limits, choose_order};
-use super::entry::{Charge, PrivacyUnit, Reservation};
+use super::entry::{Charge, PrivacyUnit, Reservation, Total};
 use super::read;
 use super::record::{Cost, Earlier};
 use super::state::{Account, State, adds_up};
@@ -132,6 +132,20 @@ pub(super) fn earlier(
         Ok(Some(costs))
     } else {
         Err(cannot("a job has no Rényi bound".into()))
+    }
+}
+
+impl Total {
+    /// The share of the total that a job with these events would take, by the Rényi filter: what a reservation
+    /// would hold. `None` where no order of the filter has room for it, or the events cannot be accounted.
+    pub fn share_of(&self, events: &EventList) -> Option<f64> {
+        let curve = Curve::of(events).ok()?;
+        let limits = match self.order {
+            Some(order) => Limits::new(order, self.epsilon, self.delta, self.sets_apart),
+            None => choose_order(&curve, self.epsilon, self.delta)?,
+        };
+        let cost = curve.at(limits.order);
+        Some(limits.share(cost.value, cost.delta)).filter(|share| share.is_finite())
     }
 }
 

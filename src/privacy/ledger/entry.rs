@@ -267,6 +267,9 @@ pub struct Total {
     pub delta: f64,
     /// The Rényi order at which it is kept; fixed with the first charge.
     pub order: Option<f64>,
+    /// Whether part of δ is set apart for events with a δ of their own.
+    #[serde(skip)]
+    pub(super) sets_apart: bool,
 }
 
 /// Shares of a total, each 0 to 1; together at least 1.

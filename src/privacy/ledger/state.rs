@@ -306,6 +306,7 @@ impl State {
                 epsilon: total.epsilon,
                 delta: total.delta,
                 order: total.order.map(|order| order.0),
+                sets_apart: total.order.is_some_and(|order| order.1),
             }),
             shares: self.shares(index),
             spent: account.spent,

@@ -254,7 +254,7 @@ fn no_value_makes_the_program_panic_or_hang() {
                 if path.starts_with("/events/events") || path.starts_with("/guarantee/") {
                     assert!(!verified.verified, "{what}");
                 }
-                let page = catch_unwind(AssertUnwindSafe(|| edited.to_html()));
+                let page = catch_unwind(AssertUnwindSafe(|| edited.to_html(Language::English)));
                 assert!(page.is_ok_and(|page| page.ends_with("</html>\n")), "{what}");
             }
         }

@@ -9,6 +9,7 @@ use super::*;
 use crate::data::{Column, Kind, Provenance, RowCount, Schema};
 use crate::export::ExportError;
 use crate::privacy::PrivacyEvent;
+use crate::privacy::meaning::Language;
 
 fn schema() -> Schema {
     Schema {
@@ -272,7 +273,7 @@ fn what_nobody_vouches_for_is_listed() {
             NotAccounted::MomentOfStopping
         ]
     );
-    let page = certificate.to_html();
+    let page = certificate.to_html(Language::English);
     assert!(page.contains("the moment of stopping was chosen with private plots in view: not accounted"));
     let mut replace = events();
     replace.neighboring = Neighboring::ReplaceOne;
@@ -365,15 +366,35 @@ fn the_page_is_one_page_without_markup_of_others() {
         );
     }
     let certificate = Certificate::issue(many).unwrap();
-    let page = certificate.to_html();
+    let page = certificate.to_html(Language::English);
     assert!(page.contains("a &lt;b&gt;ward&lt;/b&gt;") && !page.contains("<b>"));
     assert!(!page.contains("<script") && !page.contains("http"));
     assert!(page.contains("and 494 more"), "long lists are cut for the page");
-    assert!(page.len() < 12_000, "{} bytes", page.len());
+    assert!(page.len() < 20_000, "{} bytes", page.len());
     let seeded = CertificateFacts {
         random_source: Some(RandomOrigin::Seeded(1)),
         ..facts()
     };
-    let page = Certificate::issue(seeded).unwrap().to_html();
+    let page = Certificate::issue(seeded).unwrap().to_html(Language::English);
     assert!(page.contains("No DP claim") && page.contains("random bits came from a fixed seed"));
+}
+
+#[test]
+fn the_page_says_everything_in_both_languages_and_opens_in_the_one_asked_for() {
+    let certificate = Certificate::issue(facts()).unwrap();
+    let (english, chinese) = (
+        certificate.to_html(Language::English),
+        certificate.to_html(Language::Chinese),
+    );
+    for page in [&english, &chinese] {
+        assert!(page.contains("<main class=\"en\" lang=\"en\">"));
+        assert!(page.contains("<main class=\"zh\" lang=\"zh-CN\">"));
+        let parts: Vec<&str> = page.split("<main").collect();
+        let count = |part: &str, what: &str| part.matches(what).count();
+        for what in ["<h2>", "<tr>", "<li>"] {
+            assert_eq!(count(parts[1], what), count(parts[2], what), "{what}");
+        }
+    }
+    assert!(english.contains("<html lang=\"en\">") && english.contains("id=\"en\" checked"));
+    assert!(chinese.contains("<html lang=\"zh-CN\">") && chinese.contains("id=\"zh\" checked"));
 }

@@ -2,11 +2,15 @@
 
 mod cells;
 mod preview;
+mod release;
+pub mod released;
 mod schema;
 
-use eframe::egui::{self, Ui};
+use eframe::egui::{self, Align, Layout, Ui};
 
-use crate::gui::context::Cx;
+use crate::gui::command::Action;
+use crate::gui::context::{Cx, Intent};
+use crate::gui::format;
 use crate::gui::jobs;
 use crate::gui::theme::STEP;
 use crate::gui::widgets;
@@ -16,6 +20,9 @@ use crate::gui::widgets;
 pub struct DataPage {
     preview: preview::Preview,
     schema: schema::SchemaEditor,
+    release: release::ReleaseForm,
+    /// Whether the lower half holds the form of private statistics instead of the rows.
+    releasing: bool,
 }
 
 /// The least height of either half before the page scrolls.
@@ -27,7 +34,21 @@ impl DataPage {
         let Some(dataset) = cx.snapshot.dataset.clone() else {
             return;
         };
+        version_open(ui, cx, &dataset);
+        let folded = cx.settings.folded.rows;
         let height = ui.available_height();
+        if folded {
+            egui::Panel::bottom("rows folded")
+                .resizable(false)
+                .show_separator_line(false)
+                .frame(egui::Frame::new())
+                .show(ui, |ui| {
+                    ui.add_space(STEP);
+                    widgets::card(ui, cx.palette, |ui| self.head(ui, cx, &dataset));
+                });
+            egui::CentralPanel::no_frame().show(ui, |ui| self.schema_card(ui, cx, &dataset));
+            return;
+        }
         if height < 2.0 * LEAST {
             egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
                 for half in 0..2 {
@@ -57,6 +78,36 @@ impl DataPage {
         egui::CentralPanel::no_frame().show(ui, |ui| self.schema_card(ui, cx, &dataset));
     }
 
+    /// The lower half's head: what it shows, and what folds it.
+    fn head(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
+        let t = cx.texts;
+        ui.horizontal(|ui| {
+            for (releasing, key) in [(false, "preview-title"), (true, "release-title")] {
+                let tab = ui.selectable_label(self.releasing == releasing, cx.palette.strong(t.get(key)));
+                if tab.clicked() {
+                    self.releasing = releasing;
+                    if cx.settings.folded.rows {
+                        cx.act(Action::FoldRows);
+                    }
+                }
+            }
+            if self.releasing {
+                widgets::truncated(ui, cx.palette.caption(t.get("release-lead")));
+            } else {
+                let tip = t.get("steward-only-tip");
+                widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
+            }
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                widgets::fold(ui, cx, Action::FoldRows, cx.settings.folded.rows);
+                if !self.releasing {
+                    let rows = format::count(dataset.table.rows() as u64);
+                    let text = t.with("preview-rows", [("rows", rows.into())]);
+                    ui.label(cx.palette.caption(text));
+                }
+            });
+        });
+    }
+
     fn schema_card(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
         widgets::card(ui, cx.palette, |ui| {
             ui.set_min_height(ui.available_height());
@@ -70,7 +121,30 @@ impl DataPage {
     fn preview_card(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
         widgets::card(ui, cx.palette, |ui| {
             ui.set_min_height(ui.available_height());
-            self.preview.show(ui, cx, dataset);
+            self.head(ui, cx, dataset);
+            if self.releasing {
+                self.release.show(ui, cx, dataset);
+            } else {
+                self.preview.show(ui, cx, dataset);
+            }
         });
     }
+}
+
+/// Says that nothing may be spent before it is known whose budget it is, and leads to the question.
+fn version_open(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
+    let Some(newest) = dataset.may_be_version_of.first() else {
+        return;
+    };
+    let t = cx.texts;
+    widgets::card(ui, cx.palette, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            widgets::dot(ui, cx.palette.warn);
+            ui.label(t.with("version-open", [("name", newest.name.as_str().into())]));
+            if ui.button(t.get("version-ask")).clicked() {
+                cx.intents.push(Intent::AskVersion);
+            }
+        });
+    });
+    ui.add_space(STEP);
 }

@@ -28,22 +28,6 @@ impl Preview {
     /// Draws the rows.
     pub fn show(&mut self, ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
         let t = cx.texts;
-        ui.horizontal(|ui| {
-            ui.label(cx.palette.strong(t.get("preview-title")));
-            widgets::badge(
-                ui,
-                t.get("steward-only"),
-                cx.palette.warn_text,
-                t.get("steward-only-tip"),
-            );
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let rows = format::count(dataset.table.rows() as u64);
-                ui.label(
-                    cx.palette
-                        .caption(t.with("preview-rows", [("rows", rows.into())])),
-                );
-            });
-        });
         if self.generation != dataset.generation {
             *self = Self {
                 generation: dataset.generation,
@@ -82,6 +66,7 @@ impl Preview {
                         body.rows(ROW, rows, |mut row| {
                             let at = row.index();
                             row.col(|ui| {
+                                widgets::row_line(ui, cx.palette);
                                 ui.label(cx.palette.caption(format::count(at as u64 + 1)));
                             });
                             let cells = self.row(dataset, at);

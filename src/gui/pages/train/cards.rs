@@ -10,7 +10,7 @@ use crate::gui::format;
 use crate::gui::jobs;
 use crate::gui::pages::train::{histograms, sample};
 use crate::gui::plot::{self, Chart, Curve, Dash};
-use crate::gui::theme::STEP;
+use crate::gui::theme::{Palette, STEP};
 use crate::gui::widgets;
 
 /// The least height of a plot's card.
@@ -49,7 +49,7 @@ pub fn empty(ui: &mut Ui, cx: &mut Cx<'_>, blocked: Option<&str>) {
 }
 
 /// Draws the inside of a card of this height.
-type Draw = fn(&mut Ui, &Cx<'_>, &RunView, f32);
+type Draw = fn(&mut Ui, &mut Cx<'_>, &RunView, f32);
 
 /// Draws all cards of a run.
 pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
@@ -66,14 +66,16 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
         ui.horizontal_top(|ui| {
             for (at, draw) in pair.iter().enumerate() {
                 ui.push_id(("card", row, at), |ui| {
-                    card(ui, cx, vec2(width, height), |ui| draw(ui, cx, run, height - HEAD));
+                    card(ui, cx.palette, vec2(width, height), |ui| {
+                        draw(ui, cx, run, height - HEAD);
+                    });
                 });
             }
         });
     }
     let used = 2.0 * (height + gap) * if two { 1.0 } else { 2.0 };
     let rest = (size.y - used - 4.0).max(LEAST_ROWS);
-    card(ui, cx, vec2(size.x, rest), |ui| {
+    card(ui, cx.palette, vec2(size.x, rest), |ui| {
         plot::head(
             ui,
             cx,
@@ -85,9 +87,9 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
     });
 }
 
-fn card(ui: &mut Ui, cx: &Cx<'_>, size: egui::Vec2, contents: impl FnOnce(&mut Ui)) {
+fn card(ui: &mut Ui, palette: &Palette, size: egui::Vec2, contents: impl FnOnce(&mut Ui)) {
     ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
-        cx.palette.card().show(ui, |ui| {
+        palette.card().show(ui, |ui| {
             let inner = size - vec2(26.0, 22.0);
             ui.set_min_size(inner);
             ui.set_max_size(inner);
@@ -158,7 +160,7 @@ fn three(value: f64) -> String {
     format::significant(value, 3)
 }
 
-fn loss(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, _: f32) {
+fn loss(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     let t = cx.texts;
     plot::head(ui, cx, t.get("card-loss"), true, t.get("card-loss-caption"));
     let (critic, generator) = (run.critic_loss.for_steward(), &run.generator_loss);
@@ -192,11 +194,12 @@ fn loss(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, _: f32) {
             },
         ],
         write: three,
+        steward: true,
     }
     .show(ui, cx);
 }
 
-fn frechet(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, _: f32) {
+fn frechet(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     let t = cx.texts;
     let samples = format::count(run.frechet_samples as u64);
     let caption = t.with("card-frechet-caption", [("samples", samples.into())]);
@@ -227,11 +230,12 @@ fn frechet(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, _: f32) {
             dash: Dash::Solid,
         }],
         write: three,
+        steward: true,
     }
     .show(ui, cx);
 }
 
-fn privacy(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, _: f32) {
+fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     let t = cx.texts;
     let Some(target) = run.target else {
         plot::head(ui, cx, t.get("card-privacy"), false, "");
@@ -277,11 +281,12 @@ fn privacy(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, _: f32) {
             },
         ],
         write: three,
+        steward: false,
     }
     .show(ui, cx);
 }
 
-fn histogram(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
+fn histogram(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, height: f32) {
     histograms::head(ui, cx);
     histograms::show(ui, cx, run.histograms.for_steward(), height);
 }

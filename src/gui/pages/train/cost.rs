@@ -21,7 +21,7 @@ const FALSE_ALARMS: f64 = 0.01;
 
 /// The most that an attacker finds at a rate of false alarms, known ε and δ only: the worst case of all
 /// mechanisms that keep that promise.
-fn worst_case_rate(epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
+pub fn worst_case_rate(epsilon: f64, delta: f64, false_alarms: f64) -> f64 {
     let one = epsilon.exp() * false_alarms + delta;
     let other = 1.0 - (-epsilon).exp() * (1.0 - delta - false_alarms);
     one.min(other).clamp(0.0, 1.0)
@@ -45,7 +45,12 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, plan: Option<&PlanPrevie
     ui.label(cx.palette.strong(cx.texts.get("cost-title")));
     ui.spacing_mut().item_spacing.y = 6.0;
     match plan.map(|plan| &plan.outcome) {
-        Some(Ok(summary)) => summary_lines(ui, cx, page, summary),
+        Some(Ok(summary)) => {
+            if let Some(plan) = plan {
+                share_line(ui, cx, plan);
+            }
+            summary_lines(ui, cx, page, summary);
+        }
         Some(Err(problem)) => jobs::problem(ui, cx, problem),
         None if cx
             .snapshot
@@ -68,6 +73,57 @@ pub fn start(ui: &mut Ui, cx: &mut Cx<'_>, page: &TrainPage) {
     if let Some(reason) = blocked {
         ui.add(egui::Label::new(RichText::new(reason).size(SMALL).color(cx.palette.warn_text)).wrap());
     }
+}
+
+/// Why the run does not fit into what is left of the total, if it does not.
+pub fn over_total(cx: &Cx<'_>, plan: &PlanPreview) -> Option<String> {
+    let shares = cx.snapshot.dataset.as_ref()?.budget.as_ref()?.shares?;
+    let share = plan.share?;
+    // The ledger decides; a rounding in the last digit is left to it.
+    (share > shares.left * (1.0 + 1e-9) + 1e-9).then(|| {
+        cx.texts.with(
+            "cost-share-over",
+            [
+                ("share", format::percent(share).into()),
+                ("left", format::percent(shares.left).into()),
+            ],
+        )
+    })
+}
+
+/// The share of the data set's total that the run would hold, before it is started.
+fn share_line(ui: &mut Ui, cx: &Cx<'_>, plan: &PlanPreview) {
+    let t = cx.texts;
+    let Some(dataset) = &cx.snapshot.dataset else {
+        return;
+    };
+    let Some(budget) = &dataset.budget else { return };
+    if plan.request.target.is_none() {
+        return;
+    }
+    if let Some(over) = over_total(cx, plan) {
+        let text = RichText::new(over).size(SMALL).color(cx.palette.warn_text);
+        ui.add(egui::Label::new(text).wrap());
+        return;
+    }
+    let line = match (budget.shares, plan.share) {
+        (Some(shares), Some(share)) => {
+            let width = ui.available_width();
+            let name = t.get("cost-share-name");
+            let spent = (shares.spent + shares.reserved) as f32;
+            widgets::budget(ui, cx.palette, spent, share as f32, width, name);
+            t.with(
+                "cost-share",
+                [
+                    ("share", format::percent(share).into()),
+                    ("left", format::percent(shares.left - share).into()),
+                ],
+            )
+        }
+        _ if dataset.schema.public => t.get("cost-teaching").to_owned(),
+        _ => t.get("cost-no-total").to_owned(),
+    };
+    caption(ui, cx, &line);
 }
 
 fn caption(ui: &mut Ui, cx: &Cx<'_>, text: &str) {

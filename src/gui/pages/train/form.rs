@@ -4,6 +4,7 @@ use eframe::egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 
 use crate::engine::command::{Method, PrivacyTarget, RunRequest};
 use crate::gui::bars::relation_key;
+use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::theme::{SMALL, STEP};
@@ -38,7 +39,7 @@ impl Form {
     pub fn show(
         &mut self,
         ui: &mut Ui,
-        cx: &Cx<'_>,
+        cx: &mut Cx<'_>,
         request: &mut RunRequest,
         target: &mut PrivacyTarget,
         settings: &TrainSettings,
@@ -260,18 +261,23 @@ fn unit<'a>(cx: &Cx<'a>, description: &SettingDescription) -> &'a str {
     }
 }
 
-fn heading(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
+fn heading(ui: &mut Ui, cx: &mut Cx<'_>, request: &mut RunRequest) {
     let t = cx.texts;
     ui.horizontal(|ui| {
         ui.label(cx.palette.title(t.get("plan-title")));
-        if request.settings.is_some() {
-            let back = widgets::quiet_button(ui, cx.palette, t.get("plan-recommended-back"));
-            if back.on_hover_text(t.get("plan-recommended-back-tip")).clicked() {
-                request.settings = None;
-            }
-        } else {
-            widgets::truncated(ui, cx.palette.caption(t.get("plan-recommended")));
-        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            widgets::fold(ui, cx, Action::FoldPlan, false);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                if request.settings.is_some() {
+                    let back = widgets::quiet_button(ui, cx.palette, t.get("plan-recommended-back"));
+                    if back.on_hover_text(t.get("plan-recommended-back-tip")).clicked() {
+                        request.settings = None;
+                    }
+                } else {
+                    widgets::truncated(ui, cx.palette.caption(t.get("plan-recommended")));
+                }
+            });
+        });
     });
 }
 

@@ -10,8 +10,8 @@ use crate::train::ColumnHistogram;
 
 /// The least width of one histogram.
 const LEAST: f32 = 150.0;
-/// The height of one histogram, its name included.
-const HEIGHT: f32 = 86.0;
+/// The least height of one histogram, its name included.
+const HEIGHT: f32 = 78.0;
 
 /// Draws the histograms that come into view.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, histograms: &[ColumnHistogram], height: f32) {
@@ -21,25 +21,31 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, histograms: &[ColumnHistogram], height: f3
     }
     let columns = ((ui.available_width() + STEP) / (LEAST + STEP)).floor().max(1.0) as usize;
     let rows = histograms.len().div_ceil(columns);
+    // As many whole rows as fit: none is cut at the card's edge.
+    let gap = ui.spacing().item_spacing.y;
+    let fit = ((height + gap) / (HEIGHT + gap)).floor().max(1.0);
+    let tall = (height + gap) / fit - gap;
+    // Whole rows need no hint that something is cut.
+    ui.spacing_mut().scroll.fade.strength = 0.0;
     egui::ScrollArea::vertical()
         .id_salt("histograms")
         .max_height(height)
         .auto_shrink(false)
-        .show_rows(ui, HEIGHT, rows, |ui, range| {
+        .show_rows(ui, tall, rows, |ui, range| {
             let width = (ui.available_width() - STEP * columns as f32) / columns as f32;
             for row in range {
                 ui.horizontal(|ui| {
                     for histogram in histograms.iter().skip(row * columns).take(columns) {
-                        draw(ui, cx, histogram, width);
+                        draw(ui, cx, histogram, vec2(width, tall));
                     }
                 });
             }
         });
 }
 
-fn draw(ui: &mut Ui, cx: &Cx<'_>, histogram: &ColumnHistogram, width: f32) {
+fn draw(ui: &mut Ui, cx: &Cx<'_>, histogram: &ColumnHistogram, size: egui::Vec2) {
     let palette = cx.palette;
-    let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Figure, true, &histogram.column));
     let name = rect.min + vec2(0.0, 7.0);
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));

@@ -1,10 +1,12 @@
 //! The plan on the left, the live run on the right.
 
 mod cards;
-mod cost;
+pub mod cost;
 mod form;
 mod histograms;
-mod sample;
+mod history;
+mod inverse;
+pub mod sample;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -14,9 +16,11 @@ use eframe::egui::{self, Ui};
 use crate::data::Schema;
 use crate::engine::command::{Command, PrivacyTarget, RunId, RunRequest};
 use crate::engine::snapshot::{PlanPreview, RunView, Snapshot};
+use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::jobs;
 use crate::gui::theme::STEP;
+use crate::gui::widgets;
 use crate::train::TrainSettings;
 
 /// The width of the form.
@@ -38,6 +42,8 @@ pub struct TrainPage {
     form: form::Form,
     /// The latest run when a start was sent, until the new run is seen: a second press must not reserve twice.
     starting: Option<RunId>,
+    history: history::History,
+    inverse: inverse::Inverse,
 }
 
 impl Default for TrainPage {
@@ -51,6 +57,8 @@ impl Default for TrainPage {
             odds: Cell::new(None),
             form: form::Form::default(),
             starting: None,
+            history: history::History::default(),
+            inverse: inverse::Inverse::default(),
         }
     }
 }
@@ -59,7 +67,29 @@ impl TrainPage {
     /// Draws the page; there is an open table or a run.
     pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         self.request.device = cx.settings.device;
+        self.inverse.take(cx, &mut self.request);
+        self.draw(ui, cx);
+        let held = ui.input(|input| input.pointer.any_down());
+        self.history.observe(&self.request, held);
+        // After the form, so that what it asks for is what it shows.
         self.ask_for_plan(cx);
+    }
+
+    /// Takes the last change of the form back.
+    pub fn undo(&mut self) {
+        if let Some(request) = self.history.back() {
+            self.request = request;
+        }
+    }
+
+    /// Makes a change that was taken back again.
+    pub fn redo(&mut self) {
+        if let Some(request) = self.history.forth() {
+            self.request = request;
+        }
+    }
+
+    fn draw(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         if ui.available_width() < STACKED {
             egui::ScrollArea::vertical()
                 .id_salt("train")
@@ -82,6 +112,15 @@ impl TrainPage {
                 top: 12,
                 bottom: 12,
             });
+        if cx.settings.folded.plan {
+            egui::Panel::left("plan folded")
+                .resizable(false)
+                .exact_size(44.0)
+                .frame(egui::Frame::new().fill(cx.palette.panel).inner_margin(8))
+                .show(ui, |ui| widgets::fold(ui, cx, Action::FoldPlan, true));
+            self.cards_area(ui, cx);
+            return;
+        }
         egui::Panel::left("plan")
             .resizable(true)
             .default_size(FORM)
@@ -106,6 +145,10 @@ impl TrainPage {
                         self.form_contents(ui, cx);
                     });
             });
+        self.cards_area(ui, cx);
+    }
+
+    fn cards_area(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         egui::CentralPanel::no_frame().show(ui, |ui| {
             egui::Frame::new().inner_margin(12).show(ui, |ui| {
                 egui::ScrollArea::vertical()
@@ -176,9 +219,13 @@ impl TrainPage {
             let names: Vec<&str> = dataset.open.iter().map(|open| open.name.as_str()).collect();
             return Some(t.with("start-open-columns", [("names", names.join(", ").into())]));
         }
-        match self.answer(cx).map(|plan| &plan.outcome) {
-            Some(Err(problem)) => Some(t.say(&problem.message)),
-            _ => None,
+        if self.request.method.is_private() && !dataset.may_be_version_of.is_empty() {
+            return Some(t.get("start-version-open").to_owned());
+        }
+        let plan = self.answer(cx)?;
+        match &plan.outcome {
+            Err(problem) => Some(t.say(&problem.message)),
+            Ok(_) => cost::over_total(cx, plan),
         }
     }
 
@@ -200,6 +247,7 @@ impl TrainPage {
             &settings,
             &self.recommended,
         );
+        self.inverse.show(ui, cx, &self.request, plan.as_deref());
         cost::show(ui, cx, self, plan.as_deref());
     }
 

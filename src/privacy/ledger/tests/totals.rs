@@ -86,6 +86,24 @@ fn a_job_planned_for_the_whole_total_fits_and_nothing_after_it() {
     }
 }
 
+/// What a total says a job would take is what its reservation then holds, before and after the order is fixed.
+#[test]
+fn a_jobs_share_is_known_before_it_is_reserved() {
+    let (_home, mut ledger, dataset) = with_total(4.0);
+    for noise in [2.0, 5.0, 3.0] {
+        let events = dp_sgd(noise);
+        let before = ledger.budget(&dataset).unwrap();
+        let held = before.shares.map_or(0.0, |shares| shares.reserved);
+        let said = before.total.unwrap().share_of(&events).unwrap();
+        ledger.reserve(&job(dataset, events, 1.0)).unwrap();
+        let shares = ledger.budget(&dataset).unwrap().shares.unwrap();
+        assert!(
+            (shares.reserved - held - said).abs() < 1e-9,
+            "{said} of {shares:?}"
+        );
+    }
+}
+
 #[test]
 fn as_many_jobs_fit_as_would_fit_when_planned_together() {
     let ten = calibrated(1.0, |noise| gaussian(noise, 10));

@@ -1,0 +1,172 @@
+//! Where the names of curves stand: beside their ends, off every curve and off each other.
+
+use std::sync::Arc;
+
+use eframe::egui::{Color32, Galley, Painter, Pos2, Rect, Vec2, pos2, vec2};
+
+/// Space between a name and what it names.
+const GAP: f32 = 6.0;
+/// Space around a name.
+const AIR: f32 = 1.5;
+/// How many steps a name may move away from its curve, up or down.
+const STEPS: i8 = 6;
+
+/// A name to be placed.
+pub struct Label {
+    /// Its letters.
+    pub galley: Arc<Galley>,
+    /// Places that it may stand at, the best first.
+    pub anchors: Vec<Pos2>,
+}
+
+/// Places labels into the frame, one after the other, so that none covers a curve or another label; where there is
+/// no such place, the one that covers least.
+pub fn place(frame: Rect, lines: &[Vec<Pos2>], labels: &[Vec2], anchors: &[Vec<Pos2>]) -> Vec<Rect> {
+    let mut taken: Vec<Rect> = Vec::new();
+    for (size, anchors) in labels.iter().zip(anchors) {
+        let mut best: Option<(usize, Rect)> = None;
+        'search: for &anchor in anchors {
+            for rect in candidates(frame, anchor, *size) {
+                let around = rect.expand(AIR);
+                // A name over another is worse than over many points of a curve.
+                let cost = taken.iter().filter(|other| other.intersects(around)).count() * 1000
+                    + lines.iter().map(|line| hits(line, around)).sum::<usize>();
+                if best.is_none_or(|(least, _)| cost < least) {
+                    best = Some((cost, rect));
+                }
+                if cost == 0 {
+                    break 'search;
+                }
+            }
+        }
+        taken.push(best.map_or_else(|| Rect::from_min_size(frame.min, *size), |(_, rect)| rect));
+    }
+    taken
+}
+
+/// Rectangles around an anchor, from the nearest on: beside it, then a line higher or lower at a time.
+fn candidates(frame: Rect, anchor: Pos2, size: Vec2) -> impl Iterator<Item = Rect> {
+    let before = anchor.x > frame.left() + frame.width() * 0.6;
+    (1..=STEPS).flat_map(move |step| {
+        [(true, before), (false, before), (true, !before), (false, !before)]
+            .into_iter()
+            .map(move |(above, before)| {
+                let away = GAP + f32::from(step - 1) * size.y * 0.75;
+                let left = if before {
+                    anchor.x - size.x - GAP
+                } else {
+                    anchor.x + GAP
+                };
+                let top = if above {
+                    anchor.y - away - size.y
+                } else {
+                    anchor.y + away
+                };
+                inside(frame, Rect::from_min_size(pos2(left, top), size))
+            })
+    })
+}
+
+/// The rectangle, moved into the frame.
+fn inside(frame: Rect, rect: Rect) -> Rect {
+    let room = (frame.size() - rect.size()).max(Vec2::ZERO);
+    let min = pos2(
+        rect.left().clamp(frame.left(), frame.left() + room.x),
+        rect.top().clamp(frame.top(), frame.top() + room.y),
+    );
+    Rect::from_min_size(min, rect.size())
+}
+
+/// How many pieces of a line run through a rectangle.
+fn hits(line: &[Pos2], rect: Rect) -> usize {
+    line.windows(2)
+        .filter(|piece| {
+            let (a, b) = (piece[0], piece[1]);
+            a.x.max(b.x) >= rect.left() && a.x.min(b.x) <= rect.right() && crosses(a, b, rect)
+        })
+        .count()
+}
+
+/// Whether the piece from `a` to `b` runs through a rectangle (Liang and Barsky's clipping).
+fn crosses(a: Pos2, b: Pos2, rect: Rect) -> bool {
+    let along = b - a;
+    let (mut enter, mut leave) = (0.0_f32, 1.0_f32);
+    for (slope, room) in [
+        (-along.x, a.x - rect.left()),
+        (along.x, rect.right() - a.x),
+        (-along.y, a.y - rect.top()),
+        (along.y, rect.bottom() - a.y),
+    ] {
+        if slope.abs() < f32::EPSILON {
+            if room < 0.0 {
+                return false;
+            }
+        } else if slope < 0.0 {
+            enter = enter.max(room / slope);
+        } else {
+            leave = leave.min(room / slope);
+        }
+    }
+    enter <= leave
+}
+
+/// Draws the labels, each on a strip of the card's colour so that grid and faint lines do not strike it through.
+pub fn draw(painter: &Painter, ground: Color32, frame: Rect, lines: &[Vec<Pos2>], labels: Vec<Label>) {
+    let sizes: Vec<Vec2> = labels.iter().map(|label| label.galley.size()).collect();
+    let anchors: Vec<Vec<Pos2>> = labels.iter().map(|label| label.anchors.clone()).collect();
+    let rects = place(frame, lines, &sizes, &anchors);
+    for (label, rect) in labels.into_iter().zip(rects) {
+        painter.rect_filled(rect.expand2(vec2(2.0, 0.0)), 2.0, ground.gamma_multiply(0.85));
+        painter.galley(rect.min, label.galley, Color32::PLACEHOLDER);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: Rect = Rect::from_min_max(Pos2::ZERO, Pos2::new(400.0, 160.0));
+
+    fn flat(y: f32) -> Vec<Pos2> {
+        (0..=20).map(|at| pos2(at as f32 * 20.0, y)).collect()
+    }
+
+    fn placed(lines: &[Vec<Pos2>]) -> Vec<Rect> {
+        let sizes = vec![vec2(90.0, 13.0); lines.len()];
+        let anchors: Vec<_> = lines.iter().map(|line| vec![line[line.len() - 1]]).collect();
+        place(FRAME, lines, &sizes, &anchors)
+    }
+
+    #[test]
+    fn names_of_flat_and_close_curves_stand_off_all_of_them() {
+        for heights in [&[80.0][..], &[80.0, 84.0], &[20.0, 24.0, 30.0], &[2.0, 158.0]] {
+            let lines: Vec<_> = heights.iter().map(|&y| flat(y)).collect();
+            let rects = placed(&lines);
+            for (at, rect) in rects.iter().enumerate() {
+                assert!(FRAME.contains_rect(*rect), "{heights:?}: {rect:?}");
+                assert!(
+                    lines.iter().all(|line| hits(line, *rect) == 0),
+                    "{heights:?}: {rect:?}"
+                );
+                assert!(rects[..at].iter().all(|other| !other.intersects(*rect)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_frame_without_room_still_gets_every_name() {
+        let lines: Vec<_> = (0..40).map(|at| flat(at as f32 * 4.0)).collect();
+        let rects = placed(&lines);
+        assert_eq!(rects.len(), 40);
+        assert!(rects.iter().all(|rect| FRAME.contains_rect(*rect)));
+    }
+
+    #[test]
+    fn a_piece_through_a_rectangle_is_seen_and_one_beside_it_is_not() {
+        let rect = Rect::from_min_max(pos2(10.0, 10.0), pos2(20.0, 20.0));
+        assert!(crosses(pos2(0.0, 15.0), pos2(30.0, 15.0), rect));
+        assert!(crosses(pos2(0.0, 0.0), pos2(30.0, 30.0), rect));
+        assert!(!crosses(pos2(0.0, 5.0), pos2(30.0, 5.0), rect));
+        assert!(!crosses(pos2(0.0, 12.0), pos2(8.0, 30.0), rect));
+    }
+}
