@@ -238,10 +238,10 @@ fn answer(ledger: &mut Ledger, request: Request) {
             &total.reason,
         ))),
         Request::MayBeVersionOf { dataset, name, reply } => {
-            drop(reply.send(ledger.may_be_version_of(&dataset, &name)))
+            drop(reply.send(ledger.may_be_version_of(&dataset, &name)));
         }
         Request::ContinueBudget { new, of, name, reply } => {
-            drop(reply.send(ledger.continue_budget_of(&new, of, &name)))
+            drop(reply.send(ledger.continue_budget_of(&new, of, &name)));
         }
         Request::Entries { reply } => drop(reply.send(ledger.entries(None))),
         Request::Budget { dataset, reply } => drop(reply.send(ledger.budget(&dataset))),

@@ -15,6 +15,10 @@ use crate::privacy::ledger::{DatasetId, EntryId};
 use crate::train::{Control, PlanSummary};
 
 #[derive(Default)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the runs themselves, among what is known of them"
+)]
 pub(super) struct Runs {
     runs: Vec<Run>,
     started: u64,
