@@ -242,6 +242,9 @@ pub enum Command {
     Resume(RunId),
     /// Ends a run after the step that it is in. The whole plan stays charged.
     Stop(RunId),
+    /// Ends a run after the step that it is in and throws away all that came of it: nothing is kept, nothing is
+    /// charged, and the number of such runs stands on later certificates.
+    Discard(RunId),
     /// Removes a finished run from the list (its ledger entry stays).
     Forget(RunId),
     /// Writes a synthetic table, its certificate, its recipe and its generator.

@@ -224,6 +224,7 @@ impl Coordinator {
             Command::Pause(run) => self.runs.pause(run),
             Command::Resume(run) => self.runs.resume(run),
             Command::Stop(run) => self.stop_run(run),
+            Command::Discard(run) => self.discard_run(run),
             Command::Forget(run) => self.runs.forget(run),
             Command::Export(request) => self.start_export(*request),
             Command::CancelExport => self.export.cancel(),

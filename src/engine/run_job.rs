@@ -1,6 +1,7 @@
 //! One run, on its own thread: plan, encode, reserve, train, settle.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::Sender;
 
@@ -56,6 +57,8 @@ pub(super) struct RunJob {
     pub request: RunRequest,
     /// Whether an earlier run on this data set was watched.
     pub tuned: bool,
+    /// Set when nothing of the run is to be kept.
+    pub unwanted: Arc<AtomicBool>,
     pub ledger: LedgerHandle,
     pub control: Arc<Control>,
     pub slot: Arc<RunSlot>,
@@ -119,6 +122,9 @@ impl RunJob {
         });
         watcher.offer();
         match outcome {
+            Ok(Ok(trained)) if self.unwanted.load(Ordering::Acquire) => {
+                Err(self.discard(entry, &summary, trained))
+            }
             Ok(Ok(trained)) => {
                 // A generator that is paid for is not thrown away because the ledger cannot be written just now:
                 // its whole plan stays charged.
@@ -231,6 +237,30 @@ impl RunJob {
             note: by_person.then(|| format!("stopped by a person after {} steps", trained.steps_done)),
         };
         self.ledger.settle(entry, settlement)
+    }
+
+    /// Throws the generator away. What nobody keeps tells nobody anything, so the charge is taken back; that there was
+    /// such a run is kept.
+    fn discard(&self, entry: Option<EntryId>, plan: &PlanSummary, trained: Trained) -> Problem {
+        if let (Some(entry), Some(epsilon), Some(delta)) = (entry, trained.epsilon, plan.delta) {
+            let settlement = Settlement {
+                events: trained.executed,
+                epsilon,
+                delta,
+                outcome: Outcome::Discarded,
+                note: Some(format!("thrown away after {} steps", trained.steps_done)),
+            };
+            if let Err(error) = self.ledger.settle(entry, settlement) {
+                self.warn_of_whole_plan(&error);
+            }
+        }
+        Problem::plain(
+            Area::Train,
+            message!(
+                "say-thrown-away",
+                "thrown away as you wished: nothing is charged, and the run is counted on later certificates"
+            ),
+        )
     }
 
     /// Keeps the account of a run that failed. If even that fails, the reservation stays charged in full.

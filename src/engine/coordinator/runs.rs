@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Coordinator;
@@ -32,6 +33,8 @@ struct Run {
     slot: Arc<RunSlot>,
     /// The job of a run that still waits for a core.
     waiting: Option<Box<RunJob>>,
+    /// Set when nothing of it is to be kept.
+    unwanted: Arc<AtomicBool>,
     /// What came of it, for exports.
     finished: Option<Arc<FinishedRun>>,
 }
@@ -199,12 +202,14 @@ impl Coordinator {
         });
         let identity = self.dataset.identity();
         let tuned = self.runs.watch(identity, request.watched);
+        let unwanted = Arc::new(AtomicBool::new(false));
         let job = Box::new(RunJob {
             id,
             dataset,
             identity,
             request,
             tuned,
+            unwanted: Arc::clone(&unwanted),
             ledger: self.ledger.clone(),
             control: Arc::clone(&control),
             slot: Arc::clone(&slot),
@@ -215,6 +220,7 @@ impl Coordinator {
             control,
             slot,
             waiting: Some(job),
+            unwanted,
             finished: None,
         });
         self.start_waiting_runs();
@@ -251,6 +257,15 @@ impl Coordinator {
         } else if run.view.state.is_active() {
             run.control.stop();
             Arc::make_mut(&mut run.view).state = RunState::Stopping;
+        }
+    }
+
+    pub(super) fn discard_run(&mut self, id: RunId) {
+        if let Some(run) = self.runs.find(id)
+            && run.view.state.is_active()
+        {
+            run.unwanted.store(true, Ordering::Release);
+            self.stop_run(id);
         }
     }
 
