@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use pointillist::data::ReadOptions;
 use pointillist::engine::{
-    Command, DataSource, Engine, EngineEvent, ExportRequest, PrivacyTarget, RunId, RunRequest, SchemaSource,
+    Command, DataSource, Engine, EngineEvent, ExportRequest, Language, PrivacyTarget, RunId, RunRequest,
+    SchemaSource,
 };
 use pointillist::export::certificate::{Certificate, NotAccounted};
 use pointillist::export::read_certificate;
@@ -76,6 +77,7 @@ fn kept(bench: &Bench, engine: &Engine, name: &str) -> Certificate {
         path: bench.path(name),
         overwrite: false,
         condition: None,
+        language: Language::English,
     })));
     let path = wait(engine, |event| match event {
         EngineEvent::Exported(exported) => Some(exported.certificate.clone()),
@@ -112,6 +114,7 @@ fn a_run_that_is_thrown_away_costs_nothing_and_is_counted() {
         path: bench.path("never.csv"),
         overwrite: false,
         condition: None,
+        language: Language::English,
     })));
     let start = Instant::now();
     loop {
