@@ -5,7 +5,9 @@
 //! kind or is not in its domain is read as missing, so that what is computed from them is defined for every
 //! table, and a single row cannot decide whether there is a result.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 use arrow::array::{Array as _, ArrayRef};
 use chrono::Datelike as _;
@@ -398,60 +400,121 @@ impl CodeReader {
 
 /// The texts of a column, numbered in the order in which they are met.
 #[derive(Clone, Debug, Default)]
-pub struct NumberedTexts {
+pub struct NumberedTexts<'a> {
     /// Each row's text; [`NO_VALUE`] is a missing cell.
     pub rows: Vec<u32>,
     /// The distinct texts.
-    pub texts: Vec<String>,
+    pub texts: Vec<Cow<'a, str>>,
 }
 
-impl NumberedTexts {
+impl<'a> NumberedTexts<'a> {
     /// Reads a column of any kind as text.
     ///
     /// # Errors
     /// When the table has no such column.
-    pub fn read(table: &Table, schema: &Schema, name: &str) -> Result<Self, DataError> {
+    pub fn read(table: &'a Table, schema: &Schema, name: &str) -> Result<Self, DataError> {
         let mut found = Self {
             rows: Vec::with_capacity(table.rows()),
             texts: Vec::new(),
         };
-        let mut numbers: HashMap<String, u32> = HashMap::new();
-        let mut number = |text: &str, texts: &mut Vec<String>| {
-            if schema.is_missing(text) {
-                return NO_VALUE;
-            }
-            if let Some(&known) = numbers.get(text) {
-                return known;
-            }
-            let new = texts.len() as u32;
-            numbers.insert(text.to_owned(), new);
-            texts.push(text.to_owned());
-            new
-        };
+        // A column has one type, so only one of the two is filled.
+        let mut lent = HashMap::with_hasher(Mixing::new());
+        let mut owned: HashMap<String, u32> = HashMap::new();
         let mut known = Vec::new();
         let mut known_of = None;
         let mut buffer = String::new();
+        let Self { rows, texts } = &mut found;
+        let mut number = |text: &'a str, texts: &mut Vec<Cow<'a, str>>| {
+            if schema.is_missing(text) {
+                return NO_VALUE;
+            }
+            *lent.entry(text).or_insert_with(|| {
+                texts.push(Cow::Borrowed(text));
+                texts.len() as u32 - 1
+            })
+        };
         for array in chunks(table, name)? {
-            if let Cells::Keyed(keys, texts) = Cells::of(array) {
-                if known_of.is_none_or(|of| !std::ptr::eq(of, texts)) {
-                    known = texts
-                        .iter()
-                        .map(|text| text.map_or(NO_VALUE, |text| number(text, &mut found.texts)))
-                        .collect();
-                    known_of = Some(texts);
+            match Cells::of(array) {
+                Cells::Keyed(keys, values) => {
+                    if known_of.is_none_or(|of| !std::ptr::eq(of, values)) {
+                        known = values
+                            .iter()
+                            .map(|text| text.map_or(NO_VALUE, |text| number(text, texts)))
+                            .collect();
+                        known_of = Some(values);
+                    }
+                    rows.extend(
+                        keys.iter()
+                            .map(|key| key.map_or(NO_VALUE, |key| known[key as usize])),
+                    );
                 }
-                found.rows.extend(
-                    keys.iter()
-                        .map(|key| key.map_or(NO_VALUE, |key| known[key as usize])),
-                );
-            } else {
-                for row in 0..array.len() {
-                    let id =
-                        cell(array, row, &mut buffer).map_or(NO_VALUE, |text| number(text, &mut found.texts));
-                    found.rows.push(id);
+                Cells::Plain(values) => {
+                    rows.extend(
+                        values
+                            .iter()
+                            .map(|text| text.map_or(NO_VALUE, |text| number(text, texts))),
+                    );
                 }
+                _ => rows.extend((0..array.len()).map(|row| {
+                    let Some(text) = cell(array, row, &mut buffer).filter(|text| !schema.is_missing(text))
+                    else {
+                        return NO_VALUE;
+                    };
+                    if let Some(&known) = owned.get(text) {
+                        return known;
+                    }
+                    let next = texts.len() as u32;
+                    owned.insert(text.to_owned(), next);
+                    texts.push(Cow::Owned(text.to_owned()));
+                    next
+                })),
             }
         }
         Ok(found)
+    }
+}
+
+/// Makes hashes of short texts in a few multiplications, from a start that differs between processes, so that no
+/// file can be made to collide.
+#[derive(Clone)]
+struct Mixing(u64);
+
+impl Mixing {
+    fn new() -> Self {
+        Self(RandomState::new().hash_one(0))
+    }
+}
+
+impl BuildHasher for Mixing {
+    type Hasher = Mixer;
+
+    fn build_hasher(&self) -> Mixer {
+        Mixer(self.0)
+    }
+}
+
+struct Mixer(u64);
+
+impl Mixer {
+    fn mix(&mut self, word: u64) {
+        let product = u128::from(self.0 ^ word) * u128::from(0x9e37_79b9_7f4a_7c15_u64);
+        self.0 = (product as u64) ^ ((product >> 64) as u64);
+    }
+}
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        let mut words = bytes.chunks_exact(8);
+        for word in &mut words {
+            self.mix(u64::from_le_bytes(word.try_into().unwrap_or_default()));
+        }
+        let mut last = [0; 8];
+        let rest = words.remainder();
+        last[..rest.len()].copy_from_slice(rest);
+        self.mix(u64::from_le_bytes(last) ^ (bytes.len() as u64) << 56);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }

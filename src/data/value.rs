@@ -27,8 +27,45 @@ pub(crate) fn whole_number(value: f64) -> Option<i64> {
 
 /// A finite number with a decimal point; words such as `inf` and `nan` are no numbers.
 pub(crate) fn parse_number(text: &str) -> Option<f64> {
+    if let Some(value) = plain_decimal(text.as_bytes()) {
+        return Some(value);
+    }
     let value = text.parse::<f64>().ok()?;
     (value.is_finite() && !text.as_bytes().iter().any(|byte| matches!(byte, b'n' | b'N'))).then_some(value)
+}
+
+/// Powers of ten that a double holds exactly.
+const TENS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+];
+
+/// Numbers as most files spell them, several times faster: digits with at most one point. Digits that make a whole
+/// number below 2^53 and a power of ten up to 10^22 are both exact, so their quotient is the nearest double (Clinger
+/// 1990, "How to read floating point numbers accurately"). `None` for every other spelling.
+fn plain_decimal(text: &[u8]) -> Option<f64> {
+    let (is_negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, text),
+    };
+    if digits.is_empty() || digits.len() > 19 {
+        return None;
+    }
+    let mut whole = 0_u64;
+    let mut point = None;
+    for (place, byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => whole = whole * 10 + u64::from(byte - b'0'),
+            b'.' if point.is_none() => point = Some(place),
+            _ => return None,
+        }
+    }
+    let decimals = point.map_or(0, |place| digits.len() - 1 - place);
+    if whole > 1 << 53 || (point.is_some() && digits.len() == 1) {
+        return None;
+    }
+    let value = whole as f64 / TENS[decimals];
+    Some(if is_negative { -value } else { value })
 }
 
 /// Adds a number in its shortest spelling that reads back the same, with a point: `37.5`, `101.0`.
@@ -308,6 +345,38 @@ mod tests {
             assert_eq!(parse_number(word), None, "{word}");
         }
         assert_eq!(parse_number("1e-3"), Some(0.001));
+    }
+
+    #[test]
+    fn the_short_way_reads_as_the_long_one() {
+        let mut state = 7_u64;
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let digits = (state >> 11) % 10_u64.pow((state % 17) as u32 + 1);
+            let mut text = digits.to_string();
+            text.insert((state >> 40) as usize % (text.len() + 1), '.');
+            for text in [text.clone(), format!("-{text}"), digits.to_string()] {
+                if let Some(value) = plain_decimal(text.as_bytes()) {
+                    assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+                } else {
+                    assert!(text.len() > 16 || text == "." || text == "-.", "{text}");
+                }
+            }
+        }
+        for text in [
+            "",
+            "-",
+            ".",
+            "-.",
+            "1.2.3",
+            "1e5",
+            "+1",
+            " 1",
+            "1_0",
+            "99999999999999999999",
+        ] {
+            assert_eq!(plain_decimal(text.as_bytes()), None, "{text}");
+        }
     }
 
     #[test]

@@ -101,14 +101,12 @@ impl Bins {
                 if position == 0.0 {
                     return middle;
                 }
-                // The least e with |x| ≤ 2^e.
-                let size = position.abs();
-                let floor = size.log2().floor() as i32;
-                let exponent = (floor - 1..=floor + 1)
-                    .find(|&e| size <= 2_f64.powi(e))
-                    .unwrap_or(floor + 2)
-                    .clamp(*low, *high);
-                let place = (exponent - low + 1) as usize;
+                // The least e with |x| ≤ 2^e, read off the double: one above its exponent unless it is a power of two.
+                // Subnormal numbers come out too large, and still below every bin's end.
+                let bits = position.abs().to_bits();
+                let is_power = bits.trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
+                let exponent = (bits >> (f64::MANTISSA_DIGITS - 1)) as i32 - 1023 + i32::from(!is_power);
+                let place = (exponent.clamp(*low, *high) - low + 1) as usize;
                 if position > 0.0 {
                     middle + place
                 } else {

@@ -55,6 +55,14 @@ pub enum ReleaseError {
         /// The query that buys what is missing.
         buy: &'static str,
     },
+    /// The same of a column of two values.
+    #[error("column `{column}` cannot be used yet: {why}")]
+    OpenBoolean {
+        /// The column.
+        column: String,
+        /// What is open.
+        why: OpenReason,
+    },
     /// Groups need a public domain.
     #[error(
         "grouping by column `{column}` needs a public list of its values, and it is {kind}; group by a categorical or boolean column"

@@ -1,6 +1,6 @@
 //! Everything about a release that is decided before a row is read.
 
-use crate::data::{Column, Kind, OpenReason, Provenance, Schema, Table};
+use crate::data::{Column, Kind, Provenance, Schema, Table};
 use crate::num::{Delta, Epsilon, RandomSource};
 use crate::privacy::ledger::PrivacyUnit;
 use crate::privacy::{EventList, Neighboring};
@@ -250,21 +250,26 @@ fn find_column<'a>(schema: &'a Schema, name: &str) -> Result<&'a Column, Release
 
 /// Refuses a column whose bounds or values nobody has decided on.
 pub(super) fn check_decided(column: &Column) -> Result<(), ReleaseError> {
-    let buy = if column.kind == Kind::Categorical {
-        "categories"
-    } else {
-        "bounds"
+    let Some(why) = column.open_reason() else {
+        return Ok(());
     };
-    match column.open_reason() {
-        None => Ok(()),
-        // The two values of a boolean need no bounds; a suggestion is only how they are spelled.
-        Some(OpenReason::Suggested) if column.kind == Kind::Boolean => Ok(()),
-        Some(why) => Err(ReleaseError::Open {
-            column: column.name.clone(),
+    let column_name = column.name.clone();
+    Err(match column.kind {
+        // Two spellings are declared sooner than bought.
+        Kind::Boolean => ReleaseError::OpenBoolean {
+            column: column_name,
             why,
-            buy,
-        }),
-    }
+        },
+        kind => ReleaseError::Open {
+            column: column_name,
+            why,
+            buy: if kind == Kind::Categorical {
+                "categories"
+            } else {
+                "bounds"
+            },
+        },
+    })
 }
 
 fn check_groups(schema: &Schema, request: &ReleaseRequest) -> Result<(), ReleaseError> {

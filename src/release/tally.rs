@@ -182,7 +182,8 @@ pub(super) enum Bins {
     Stretches {
         line: Line,
         starts: Vec<f64>,
-        is_even: bool,
+        /// Bins in one position, of equal ones: where to look first.
+        rate: Option<f64>,
     },
 }
 
@@ -197,7 +198,7 @@ impl Bins {
                 .map(|bin| lower + (bin as f64 * places / bins).ceil())
                 .collect();
             return Self::Stretches {
-                is_even: bins == places,
+                rate: Some(bins / places),
                 line,
                 starts,
             };
@@ -206,9 +207,9 @@ impl Bins {
         let mut starts: Vec<f64> = (0..bins).map(|bin| lower + bin as f64 * width).collect();
         starts.dedup();
         Self::Stretches {
+            rate: Some(starts.len() as f64 / (upper - lower)),
             line,
             starts,
-            is_even: false,
         }
     }
 
@@ -229,7 +230,7 @@ impl Bins {
         Self::Stretches {
             line,
             starts,
-            is_even: false,
+            rate: None,
         }
     }
 
@@ -261,29 +262,59 @@ impl Bins {
                 |sink| reader.read(table, sink),
                 |group, code: u32| add(group, (code != NO_VALUE).then_some(code as usize)),
             )?,
-            Self::Stretches {
-                line,
-                starts,
-                is_even,
-            } => {
+            Self::Stretches { line, starts, rate } => {
                 let (lower, upper) = line.range();
                 each_row(
                     groups.0,
                     |sink| line.read(table, sink),
                     |group, position: f64| {
-                        let bin = (!position.is_nan()).then(|| {
-                            let position = position.clamp(lower, upper);
-                            if *is_even {
-                                (position - lower) as usize
-                            } else {
-                                starts.partition_point(|&start| start <= position).max(1) - 1
-                            }
-                        });
+                        let bin =
+                            (!position.is_nan()).then(|| bin_of(starts, *rate, position.clamp(lower, upper)));
                         add(group, bin);
                     },
                 )?;
             }
         }
         Ok(counts.into_iter().map(i128::from).collect())
+    }
+}
+
+/// The bin of a position within the bounds: the last that starts at or below it.
+fn bin_of(starts: &[f64], rate: Option<f64>, position: f64) -> usize {
+    let last = starts.len() - 1;
+    let Some(rate) = rate else {
+        return starts.partition_point(|&start| start <= position).max(1) - 1;
+    };
+    // A guess may be off by the rounding of the starts; the starts decide.
+    let mut bin = (((position - starts[0]) * rate) as usize).min(last);
+    while bin > 0 && starts[bin] > position {
+        bin -= 1;
+    }
+    while bin < last && starts[bin + 1] <= position {
+        bin += 1;
+    }
+    bin
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_never_decides_the_bin() {
+        let starts: Vec<f64> = (0..7).map(|bin| -3.5 + f64::from(bin) * (13.75 / 7.0)).collect();
+        for step in 0..=2000 {
+            let position = -3.5 + f64::from(step) * (13.75 / 2000.0);
+            let sure = bin_of(&starts, None, position);
+            for rate in [7.0 / 13.75, 0.0, 3.0, f64::INFINITY, f64::NAN] {
+                assert_eq!(bin_of(&starts, Some(rate), position), sure, "{position} {rate}");
+            }
+        }
+        assert!(
+            starts
+                .iter()
+                .enumerate()
+                .all(|(bin, &start)| bin_of(&starts, Some(0.5), start) == bin)
+        );
     }
 }

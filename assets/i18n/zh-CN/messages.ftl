@@ -270,6 +270,7 @@ release-unknown-column = 结构中没有“{ $column }”列；现有：{ $known
 release-dropped = “{ $column }”列的类型是{ $kind }，已被丢弃：不会发布它的任何内容；请选择其他列，或在结构中换一种类型
 release-wrong-kind = 对类型为{ $kind }的“{ $column }”列求“{ $query }”没有意义；请选择其他列或其他统计量
 release-open = “{ $column }”列还不能使用：{ $why }；也可以购买：{ $query }
+release-open-boolean = “{ $column }”列还不能使用：{ $why }
 release-no-groups = 按“{ $column }”列分组需要公开的取值列表，而它的类型是{ $kind }；请按分类列或布尔列分组
 release-not-by-group = “{ $query }”只能对整列购买；请不要分组
 release-grouped-by-itself = “{ $column }”列不能按自己分组；请改求直方图

@@ -57,6 +57,9 @@ pub(super) fn say(error: &ReleaseError) -> Message {
             why = why,
             query = query(buy)
         ),
+        E::OpenBoolean { column, why } => {
+            said!(error, "release-open-boolean", column = column, why = why)
+        }
         E::NoGroups { column, kind: name } => {
             said!(error, "release-no-groups", column = column, kind = kind(name))
         }

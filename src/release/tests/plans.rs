@@ -23,6 +23,9 @@ fn what_cannot_be_released_is_refused_with_its_remedy() {
     schema.column.push(Column::new("memo", Kind::Text));
     schema.column.push(Column::new("open", Kind::Continuous));
     schema.column.push(Column::new("listless", Kind::Categorical));
+    schema
+        .column
+        .push(Column::new("either", Kind::Boolean).with_provenance(Provenance::Suggested));
     schema.column.push(
         Column::new("seen", Kind::Integer)
             .with_bounds(0, 9)
@@ -42,6 +45,7 @@ fn what_cannot_be_released_is_refused_with_its_remedy() {
             "--query categories --column listless",
         ),
         (of(Query::Quantile { share: 0.5 }, "seen"), "read off the rows"),
+        (of(Query::Mode, "either"), "read off the rows"),
         (of(Query::Sum, "group"), "its histogram or its mode"),
         (of(Query::Sum, "day"), "its mean or a quantile"),
         (of(Query::Quantile { share: 0.5 }, "group"), "no meaning"),
