@@ -63,7 +63,7 @@ impl NumberReader {
     /// # Errors
     /// When there is no such column, it holds no numbers, or it has no bounds.
     pub fn new(schema: &Schema, name: &str) -> Result<Self, DataError> {
-        Self::with_axis(schema, name, |column| Axis::new(column))
+        Self::with_axis(schema, name, Axis::new)
     }
 
     /// For a column whose bounds are not known, or are not to be used.
@@ -249,7 +249,7 @@ impl NumberReader {
                 Cells::Dates(values) => positions.extend(
                     values
                         .iter()
-                        .map(|value| self.temporal(value.map(i64::from), |axis, days| axis.of_date(days))),
+                        .map(|value| self.temporal(value.map(i64::from), Axis::of_date)),
                 ),
                 Cells::Times(values) => positions.extend(
                     values

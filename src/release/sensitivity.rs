@@ -118,6 +118,8 @@ impl Neighbours {
 
 #[cfg(test)]
 mod tests {
+    use Neighboring::{AddRemoveOne, ReplaceOne, ZeroOutOne};
+
     use super::*;
 
     #[test]
@@ -126,7 +128,6 @@ mod tests {
             let shift = Neighbours { relation, max_rows }.shift(Contribution::new(low, high), cells, grid);
             (shift.steps, shift.times)
         };
-        use Neighboring::{AddRemoveOne, ReplaceOne, ZeroOutOne};
         assert_eq!(shift(AddRemoveOne, 1, (0, 1), 1, 1), (1, 1));
         assert_eq!(shift(ZeroOutOne, 3, (0, 1), 9, 1), (3, 1));
         assert_eq!(shift(ReplaceOne, 1, (0, 1), 1, 1), (1, 1));

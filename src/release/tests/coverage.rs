@@ -115,17 +115,14 @@ fn check(schema: &Schema, table: &Table, request: &ReleaseRequest, truth: &[f64]
     );
 }
 
-/// The values of a column that count, clamped, of one group.
-fn values(rows: &[Row], column: &str, group: Option<Option<&str>>) -> Vec<f64> {
+/// The values of a column that count, clamped.
+fn values(rows: &[Row], column: &str) -> Vec<f64> {
     let (lower, upper) = match column {
         "x" => (-3.5, 10.25),
         "k" => (-2.0, 5.0),
         _ => (0.0, f64::MAX),
     };
-    let of_group = rows
-        .iter()
-        .filter(|row| group.is_none_or(|group| row.group == group));
-    of_group
+    rows.iter()
         .filter_map(|row| match column {
             "x" => row.x?.parse::<f64>().ok(),
             "k" => row.k?.parse().ok(),
@@ -150,7 +147,7 @@ fn counts_sums_means_and_variances_are_covered() {
     let table = table(&rows);
     for epsilon in EPSILONS {
         for column in ["x", "k", "day"] {
-            let values = values(&rows, column, None);
+            let values = values(&rows, column);
             for (query, truth) in [
                 (Query::Count, values.len() as f64),
                 (Query::Sum, values.iter().sum()),
@@ -180,7 +177,7 @@ fn a_public_row_count_is_used_and_covered() {
         value: rows.len() as u64,
         provenance: Provenance::Declared,
     });
-    let values = values(&rows, "x", None);
+    let values = values(&rows, "x");
     for epsilon in EPSILONS {
         let request = ReleaseRequest::new(Query::Mean, Some("x"), epsilon);
         assert_eq!(
@@ -198,8 +195,13 @@ fn groups_and_bins_are_covered_each_and_all_at_once() {
     let rows = rows(300);
     let table = table(&rows);
     let groups = [Some("a"), Some("b"), Some("c"), None];
-    let of_groups =
-        |of: &dyn Fn(&[f64]) -> f64| groups.map(|group| of(&values(&rows, "x", Some(group)))).to_vec();
+    let of_groups = |of: &dyn Fn(&[f64]) -> f64| {
+        let of_group = |group| {
+            let members: Vec<Row> = rows.iter().filter(|row| row.group == group).copied().collect();
+            of(&values(&members, "x"))
+        };
+        groups.map(of_group).to_vec()
+    };
     for epsilon in EPSILONS {
         for simultaneous in [false, true] {
             let mut request = ReleaseRequest::new(Query::Sum, Some("x"), epsilon);
@@ -225,7 +227,7 @@ fn groups_and_bins_are_covered_each_and_all_at_once() {
 
             let mut request = ReleaseRequest::new(Query::Histogram { bins: None }, Some("k"), epsilon);
             request.simultaneous = simultaneous;
-            let of_k = values(&rows, "k", None);
+            let of_k = values(&rows, "k");
             let count = |value: i32| of_k.iter().filter(|&&k| k == f64::from(value)).count() as f64;
             let mut truth: Vec<f64> = (-2..=5).map(count).collect();
             truth.push((rows.len() - of_k.len()) as f64);
@@ -248,7 +250,7 @@ fn persons_are_covered_for_the_rows_that_count() {
         .copied()
         .collect();
     assert_eq!(counted.len(), 28);
-    let values = values(&counted, "k", None);
+    let values = values(&counted, "k");
     for epsilon in EPSILONS {
         let request = ReleaseRequest::new(Query::Mean, Some("k"), epsilon);
         check(&by_person(4), &table(&rows), &request, &[mean(&values)]);
@@ -265,7 +267,7 @@ fn ranks_and_frequencies_are_as_near_as_stated() {
     let limit = too_many(RUNS, 1.0 - CONFIDENCE);
     for epsilon in EPSILONS {
         for (column, share) in [("x", 0.5), ("x", 0.05), ("k", 0.5), ("k", 0.9), ("day", 0.25)] {
-            let values = values(&rows, column, None);
+            let values = values(&rows, column);
             let request = ReleaseRequest::new(Query::Quantile { share }, Some(column), epsilon);
             let plan = ReleasePlan::new(&schema(), &request).unwrap();
             let mut misses = 0;
@@ -287,7 +289,7 @@ fn ranks_and_frequencies_are_as_near_as_stated() {
         }
         let request = ReleaseRequest::new(Query::Mode, Some("k"), epsilon);
         let plan = ReleasePlan::new(&schema(), &request).unwrap();
-        let values = values(&rows, "k", None);
+        let values = values(&rows, "k");
         let count = |value: f64| values.iter().filter(|&&other| other == value).count() as f64;
         let most = (-2..=5).map(|k| count(f64::from(k))).fold(0.0, f64::max);
         let mut misses = 0;

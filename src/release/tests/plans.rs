@@ -119,7 +119,7 @@ fn the_row_count_is_bought_only_where_it_is_private() {
     let rows = ReleaseRequest::new(Query::Count, None, 1.0);
     let bought = ReleasePlan::new(&schema, &rows)
         .unwrap()
-        .run(&table(&[BLANK; 500]), &mut RandomSource::seeded(1))
+        .run(&table(&vec![BLANK; 500]), &mut RandomSource::seeded(1))
         .unwrap();
     let Some(Purchase::Rows(value)) = bought.purchase else {
         panic!("{bought:?}")
@@ -134,7 +134,7 @@ fn the_row_count_is_bought_only_where_it_is_private() {
         })
     );
     let progress = crate::num::Progress::default();
-    schema.check(&table(&[BLANK; 500]), &progress).unwrap();
+    schema.check(&table(&vec![BLANK; 500]), &progress).unwrap();
     let plan = ReleasePlan::new(&schema, &rows).unwrap();
     assert_eq!(
         plan.neighboring(),
