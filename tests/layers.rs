@@ -76,9 +76,16 @@ fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code of a file: comments left out, and of a `#[cfg(test)]` module at the end nothing either, since
-/// tests may look at whatever they like.
+/// The code of a file: comments left out, and of a `#[cfg(test)]` module (at the end, or in files of its own)
+/// nothing either, since tests may look at whatever they like.
 fn code(path: &Path) -> String {
+    let within = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(path);
+    if within
+        .components()
+        .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
+    {
+        return String::new();
+    }
     let text = fs::read_to_string(path).unwrap();
     let body = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     body.lines()

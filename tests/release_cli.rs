@@ -22,7 +22,7 @@ fn shared_table(bench: &Bench, name: &str) -> Option<PathBuf> {
 }
 
 fn entries(bench: &Bench) -> Vec<Value> {
-    bench.json(&["ledger", "list"])["entries"]
+    bench.json(&["ledger", "show"])["entries"]
         .as_array()
         .unwrap()
         .clone()
@@ -299,7 +299,7 @@ fn bad_input_is_told_and_nothing_is_spent() {
     let said = bench.fails(1, &arguments(input, &["--query", "count"]));
     assert!(said.contains("400"), "the row count is public: {said}");
     let said = bench.fails(
-        1,
+        2,
         &arguments(input, &["--query", "mean", "--column", "age", "--by", "age"]),
     );
     assert!(said.contains("itself"), "{said}");
