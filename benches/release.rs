@@ -28,7 +28,7 @@ fn million_rows() -> Table {
             "p{},{},{weight},{ward},{}",
             row / 3,
             draw % 100,
-            draw % 7 == 0
+            draw.is_multiple_of(7)
         );
     }
     let path = folder.path().join("million.csv");

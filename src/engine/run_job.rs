@@ -355,7 +355,10 @@ fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<Tr
         (None, Some(epsilon)) => recommended(known_rows(schema, rows), schema, epsilon),
         (None, None) => TrainSettings::default(),
     };
-    for (key, value) in &request.overrides {
+    // Marginals first: other recommendations follow from them, and what is set by hand stands above those.
+    let (marginals, others): (Vec<_>, Vec<_>) =
+        (request.overrides.iter()).partition(|(key, _)| key == "marginals");
+    for (key, value) in marginals.into_iter().chain(others) {
         describe::set_text(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
     }
     Ok(settings)

@@ -108,12 +108,17 @@ impl SettingDescription {
         (self.get)(&TrainSettings::default())
     }
 
-    /// Changes the setting.
+    /// Changes the setting. Switching marginals on or off moves along what depends on them
+    /// ([`TrainSettings::switch_marginals`]).
     ///
     /// # Errors
     /// When the value is of another type or outside the range; the settings stay as they were.
     pub fn set(&self, settings: &mut TrainSettings, value: SettingValue) -> Result<(), SettingError> {
         let error = self.error(&value);
+        if let ("marginals", SettingValue::Switch(on)) = (self.key, &value) {
+            settings.switch_marginals(*on);
+            return Ok(());
+        }
         if self.range.contains(&value) && (self.set)(settings, value) {
             Ok(())
         } else {
