@@ -139,3 +139,16 @@ key ctrl+2
 key ctrl+t
 settle
 shot train-zh-dark
+# A private statistic: the form, the question, the result.
+key ctrl+t
+key ctrl+1
+click 1356 22
+click 297 539
+click 560 680
+settle
+shot release-question
+key Tab
+key Return
+sleep 2
+quiet
+shot release

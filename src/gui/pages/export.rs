@@ -106,7 +106,7 @@ impl ExportPage {
                     self.tall = columns.inner;
                     ui.ctx().request_discard("the columns' height");
                 }
-                let rest = height - columns.response.rect.height() - STEP;
+                let rest = height - columns.response.rect.height() - 2.0 * STEP;
                 rows(ui, cx, &run, rest.max(LEAST_ROWS));
             });
         });

@@ -43,6 +43,24 @@ pub fn quiet_button(ui: &mut Ui, palette: &Palette, label: &str) -> Response {
     ui.add(egui::Button::new(RichText::new(label).color(palette.accent)).frame_when_inactive(false))
 }
 
+/// A word that chooses what a card shows; the chosen one is underlined.
+pub fn tab(ui: &mut Ui, palette: &Palette, chosen: bool, label: &str) -> Response {
+    let color = if chosen { palette.text } else { palette.muted };
+    let text = RichText::new(label)
+        .font(FontId::new(BODY, semibold()))
+        .color(color);
+    let response = ui.add(egui::Button::new(text).frame_when_inactive(false));
+    let enabled = ui.is_enabled();
+    response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, chosen, label));
+    if chosen {
+        let rect = response.rect;
+        let inside = rect.x_range().shrink(ui.spacing().button_padding.x);
+        ui.painter()
+            .hline(inside, rect.bottom() - 3.0, Stroke::new(2.0, palette.accent));
+    }
+    response
+}
+
 /// The outlined mark of what only the steward may see.
 pub fn badge(ui: &mut Ui, text: &str, color: Color32, tip: &str) -> Response {
     let galley = ui

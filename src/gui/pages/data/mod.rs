@@ -83,8 +83,7 @@ impl DataPage {
         let t = cx.texts;
         ui.horizontal(|ui| {
             for (releasing, key) in [(false, "preview-title"), (true, "release-title")] {
-                let tab = ui.selectable_label(self.releasing == releasing, cx.palette.strong(t.get(key)));
-                if tab.clicked() {
+                if widgets::tab(ui, cx.palette, self.releasing == releasing, t.get(key)).clicked() {
                     self.releasing = releasing;
                     if cx.settings.folded.rows {
                         cx.act(Action::FoldRows);

@@ -19,8 +19,8 @@ use crate::release::{Noise, Preview, Query, ReleaseRequest};
 const EPSILONS: [f64; 8] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0];
 /// Round stops of δ.
 const DELTAS: [f64; 5] = [1e-9, 1e-8, 1e-7, 1e-6, 1e-5];
-/// The width of the form where the results stand beside it.
-const FORM: f32 = 320.0;
+/// The width of the form, and of its price.
+const FORM: f32 = 304.0;
 /// The false-alarm rate of the sentence about attackers.
 const FALSE_ALARMS: f64 = 0.01;
 
@@ -52,7 +52,7 @@ struct Key(
 impl Default for ReleaseForm {
     fn default() -> Self {
         Self {
-            query: Query::Count,
+            query: Query::Histogram { bins: None },
             column: None,
             by: None,
             epsilon: 0.1,
@@ -70,32 +70,32 @@ impl ReleaseForm {
     pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
         self.keep_to(dataset);
         let height = ui.available_height();
-        if ui.available_width() < 2.0 * FORM {
+        let width = ui.available_width();
+        if width < 2.0 * FORM {
             egui::ScrollArea::vertical().id_salt("release").show(ui, |ui| {
                 self.form(ui, cx, dataset);
+                widgets::rule(ui, cx.palette);
+                self.price(ui, cx, dataset);
                 widgets::rule(ui, cx.palette);
                 released::show(ui, cx);
             });
             return;
         }
+        // What is asked, what it costs, what was released: beside each other where there is room.
+        let apart = width >= 3.0 * FORM;
         ui.horizontal_top(|ui| {
-            ui.allocate_ui_with_layout(vec2(FORM, height), Layout::top_down(Align::Min), |ui| {
-                egui::ScrollArea::vertical()
-                    .id_salt("release form")
-                    .auto_shrink(false)
-                    .show(ui, |ui| {
-                        ui.set_width(FORM - 14.0);
-                        self.form(ui, cx, dataset);
-                    });
+            column(ui, "form", vec2(FORM, height), |ui| {
+                self.form(ui, cx, dataset);
+                if !apart {
+                    widgets::rule(ui, cx.palette);
+                    self.price(ui, cx, dataset);
+                }
             });
-            ui.add_space(STEP);
+            if apart {
+                column(ui, "price", vec2(FORM, height), |ui| self.price(ui, cx, dataset));
+            }
             let room = vec2(ui.available_width(), height);
-            ui.allocate_ui_with_layout(room, Layout::top_down(Align::Min), |ui| {
-                egui::ScrollArea::vertical()
-                    .id_salt("released")
-                    .auto_shrink(false)
-                    .show(ui, |ui| released::show(ui, cx));
-            });
+            column(ui, "released", room, |ui| released::show(ui, cx));
         });
     }
 
@@ -195,7 +195,6 @@ impl ReleaseForm {
             ui.checkbox(&mut self.simultaneous, t.get("release-simultaneous"))
                 .on_hover_text(t.get("release-simultaneous-tip"));
         }
-        self.price(ui, cx, dataset);
     }
 
     /// Query, column and groups.
@@ -308,7 +307,6 @@ impl ReleaseForm {
             self.cost = Some((key, cost));
         }
         let Some((_, cost)) = &self.cost else { return };
-        widgets::rule(ui, cx.palette);
         ui.label(cx.palette.strong(t.get("cost-title")));
         let (lines, blocked) = match cost {
             Ok((preview, share)) => {
@@ -346,6 +344,19 @@ impl ReleaseForm {
             cx.intents.push(Intent::AskRelease(Box::new(order), lines));
         }
     }
+}
+
+/// One of the columns beside each other, as high as the card.
+fn column(ui: &mut Ui, id: &str, size: egui::Vec2, contents: impl FnOnce(&mut Ui)) {
+    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+        egui::ScrollArea::vertical()
+            .id_salt(("release", id))
+            .auto_shrink(false)
+            .show(ui, |ui| {
+                ui.set_width(size.x - 2.0 * STEP);
+                contents(ui);
+            });
+    });
 }
 
 fn small(value: f64) -> String {
