@@ -20,7 +20,7 @@ const MOST_ITEMS: usize = 12;
 
 /// Colours and sizes; the page prints on one side of A4 or Letter.
 const STYLE: &str = "\
-@page{margin:14mm}\
+@page{margin:11mm}\
 *{box-sizing:border-box}\
 body{font:9.5pt/1.35 system-ui,-apple-system,'Segoe UI','Noto Sans','Noto Sans SC','PingFang SC','Microsoft YaHei',sans-serif;color:#23211d;background:#fff;\
 max-width:190mm;margin:8mm auto;padding:0 6mm}\
@@ -42,7 +42,8 @@ input{position:absolute;opacity:0}\
 label{cursor:pointer;margin-right:4mm;color:#6b665c}\
 input:checked+label{color:#23211d;text-decoration:underline}\
 input:focus-visible+label{outline:2px solid #2f5d8c}\
-@media print{body{margin:0;padding:0}input,label{display:none}}";
+@media print{body{margin:0;padding:0;font-size:8.5pt;line-height:1.3}input,label{display:none}\
+.verdict{font-size:10pt;padding:2mm 3mm;margin:2mm 0}h2{margin:2.5mm 0 .5mm}p{margin:0}code,footer{font-size:7.5pt}}";
 
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
