@@ -144,7 +144,7 @@ key ctrl+t
 key ctrl+1
 click 1356 22
 click 297 539
-click 560 680
+click 524 735
 settle
 shot release-question
 key Tab
