@@ -148,7 +148,14 @@ impl ReleaseJob {
         };
         self.ledger.reserve(reservation).map_err(|error| {
             let mut problem = Problem::new(Area::Ledger, &error);
-            if let LedgerError::OverTotal { needed, left, .. } = error {
+            if let LedgerError::OverTotal { needed, .. } = error
+                && needed.is_infinite()
+            {
+                problem.causes.push(message!(
+                    "release-no-delta-left",
+                    "the total's first job had no δ of its own, so none was set apart for jobs that have one; under another total, search for values first"
+                ));
+            } else if let LedgerError::OverTotal { needed, left, .. } = error {
                 let fits = self.largest_that_fits(dataset, plan, left / needed);
                 if let Some(epsilon) = fits {
                     problem.causes.push(message!(

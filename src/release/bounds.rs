@@ -54,7 +54,12 @@ enum Bins {
 impl Bins {
     fn of(setting: &Setting<'_>) -> Result<Self, ReleaseError> {
         let column = setting.column()?;
-        let reader = NumberReader::unbounded(setting.schema, &column.name)?;
+        // How many digits the values have was read off the rows, and the bins must not follow it.
+        let mut schema = setting.schema.clone();
+        if let Some(column) = schema.find_mut(&column.name) {
+            column.decimals = None;
+        }
+        let reader = NumberReader::unbounded(&schema, &column.name)?;
         Ok(match column.kind {
             Kind::Date | Kind::Datetime => Self::Years {
                 starts: (YEARS.0..=YEARS.1 + 1)

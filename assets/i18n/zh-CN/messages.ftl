@@ -299,5 +299,6 @@ note-bounds-threshold = 一个区间须包含多于 { $rows } 行（连同噪声
 note-categories-threshold = 一个值须出现在多于 { $rows } 行中（连同噪声）；更少见的按缺失计
 note-nothing-found = 没有任何内容高出噪声，因此没有买到什么；需要更大的 ε 或更多的行
 release-fits = 这项发布最多还剩约 ε = { $epsilon }
+release-no-delta-left = 总额下的第一次任务自身没有 δ，因此没有为带有 δ 的任务预留；在另一个总额下，请先购买取值
 release-empty-column = “{ $column }”列的每个单元格都缺失，没有可发布的内容；请选择其他列（仅供管理者；没有花费预算）
 release-not-settled = 账本条目 { $entry } 仍未结清，按全额计费：{ $reason }
