@@ -27,6 +27,10 @@ fn mount(options: &str, at: &Path) -> bool {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one disk goes through all its states, each resting on the one before"
+)]
 fn a_full_or_read_only_disk_is_refused_and_nothing_is_spent() {
     let home = tempfile::tempdir().unwrap();
     if !mount("size=512k", home.path()) {

@@ -250,7 +250,11 @@ fn palette(ui: &mut Ui, cx: &mut Cx<'_>, filter: &mut String) -> bool {
     let wanted = filter.to_lowercase();
     let mut done = false;
     let mut first = true;
-    egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
+    // Without a least height the list gets what little room a new dialog has.
+    let list = egui::ScrollArea::vertical()
+        .max_height(360.0)
+        .min_scrolled_height(360.0);
+    list.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         for described in &TABLE {
             let label = t.get(described.key);
