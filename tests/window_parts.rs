@@ -108,6 +108,10 @@ fn the_share_of_the_total_is_shown_before_the_start_and_refused_when_it_does_not
         .get_by_role_and_label(Role::CheckBox, texts.get("schema-public"))
         .click_accesskit();
     harness.run_steps(3);
+    // A total is asked for where the data is private, which the engine has to have heard first.
+    wait(&mut harness, "private data", |snapshot| {
+        snapshot.dataset.as_ref().is_some_and(|data| !data.schema.public)
+    });
     go(&mut harness, Key::Num4);
     type_into(&mut harness, texts.get("total-reason"), "a study");
     press(&mut harness, texts.get("total-set"));
