@@ -38,6 +38,7 @@ fn open(home: &tempfile::TempDir) -> (Ledger, Reservation) {
         delta: 1e-5,
         unit: PrivacyUnit::Row,
         public: false,
+        seed: None,
         description: "2000 steps".into(),
     };
     (ledger, reservation)

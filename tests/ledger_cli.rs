@@ -66,6 +66,7 @@ fn spend(home: &Path, table: &Path) -> (Spending, f64) {
             delta: 1e-5,
             unit: PrivacyUnit::Row,
             public: false,
+            seed: None,
             description: "a run".into(),
         })
         .unwrap();

@@ -56,6 +56,7 @@ fn a_full_or_read_only_disk_is_refused_and_nothing_is_spent() {
         delta: 1e-5,
         unit: PrivacyUnit::Row,
         public: false,
+        seed: None,
         description: "a run ".repeat(100),
     };
     ledger.reserve(&job).unwrap();

@@ -39,6 +39,7 @@ fn job(dataset: DatasetId, events: EventList, epsilon: f64) -> Reservation {
         delta: 1e-6,
         unit: PrivacyUnit::Row,
         public: false,
+        seed: None,
         description: "work".into(),
     }
 }

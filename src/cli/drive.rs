@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::cli::output::{CliError, warn};
@@ -11,11 +11,41 @@ use crate::engine::{Area, Command, DataSource, Engine, EngineEvent, SchemaSource
 /// How long to wait for an event before looking at the interrupt flag and the progress again.
 const TICK: Duration = Duration::from_millis(100);
 
-/// An engine, and whether the person has asked to stop.
+/// At this many requests to stop the program ends at once; the ledger keeps what is reserved.
+const ENOUGH: usize = 3;
+
+/// An engine, and how often the person has asked to stop.
 pub struct Driver {
     /// The engine.
     pub engine: Engine,
-    interrupted: Arc<AtomicBool>,
+    interrupts: Interrupts,
+}
+
+/// Counts requests to stop: Ctrl-C, and what the system sends when it ends a program or its terminal.
+#[derive(Clone)]
+pub struct Interrupts(Arc<AtomicUsize>);
+
+impl Interrupts {
+    /// Takes over the signals.
+    ///
+    /// # Errors
+    /// When the system does not allow it.
+    pub fn take_over() -> Result<Self, CliError> {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&count);
+        ctrlc::set_handler(move || {
+            if counter.fetch_add(1, Ordering::SeqCst) + 1 >= ENOUGH {
+                std::process::exit(130);
+            }
+        })
+        .map_err(|error| CliError::failure("Ctrl-C cannot be handled here", &error))?;
+        Ok(Self(count))
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 impl Driver {
@@ -26,21 +56,36 @@ impl Driver {
     pub fn start() -> Result<Self, CliError> {
         let home = home_folder().map_err(|error| CliError::from_error(&error))?;
         let engine = Engine::spawn(&home, Arc::new(|| {})).map_err(|error| CliError::from_error(&error))?;
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&interrupted);
-        // A second Ctrl-C while the first is being obeyed ends the program: the ledger keeps the reservation.
-        ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
+        Ok(Self {
+            engine,
+            interrupts: Interrupts::take_over()?,
         })
-        .map_err(|error| CliError::failure("Ctrl-C cannot be handled here", &error))?;
-        Ok(Self { engine, interrupted })
     }
 
-    /// Whether the person has pressed Ctrl-C.
+    /// Whether the person has asked to stop.
     pub fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::SeqCst)
+        self.interrupts() > 0
+    }
+
+    /// How often the person has asked to stop.
+    pub fn interrupts(&self) -> usize {
+        self.interrupts.count()
+    }
+
+    /// Warns when nothing limits what is spent on the open table.
+    pub fn warn_without_total(&self) {
+        let snapshot = self.engine.snapshot();
+        let Some(dataset) = &snapshot.dataset else { return };
+        let has_total = dataset
+            .budget
+            .as_ref()
+            .is_some_and(|budget| budget.total.is_some());
+        if !has_total && !dataset.schema.public {
+            warn(&format!(
+                "no total is set for {}, so this is recorded and nothing limits what is spent on it; `ledger set-total` sets one",
+                dataset.name
+            ));
+        }
     }
 
     /// Opens a file and waits until it is there.
@@ -98,7 +143,8 @@ impl Driver {
 }
 
 impl CliError {
-    fn from_interrupt() -> Self {
+    /// The work was given up at the person's wish.
+    pub fn from_interrupt() -> Self {
         Self::Failure {
             message: "stopped by Ctrl-C; nothing was written".into(),
             causes: Vec::new(),

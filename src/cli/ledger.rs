@@ -11,6 +11,7 @@ use crate::cli::output::{CliError, print_json, print_line, warn};
 use crate::cli::version::{Answer, VersionArgs, question};
 use crate::data::{ReadOptions, read_table};
 use crate::engine::home_folder;
+use crate::export::certificate::compare_with_entry;
 use crate::export::read_certificate;
 use crate::num::progress::Progress;
 use crate::num::{Delta, Epsilon};
@@ -58,7 +59,8 @@ struct ReadArgs {
 struct VerifyLedgerArgs {
     #[command(flatten)]
     read: ReadArgs,
-    /// Checks as well that the ledger once ended as this certificate says; may be repeated.
+    /// Checks as well that the ledger recorded what this certificate states, and once ended as it says; may be
+    /// repeated.
     #[arg(long, value_name = "FILE")]
     certificate: Vec<PathBuf>,
 }
@@ -77,13 +79,13 @@ struct SetTotalArgs {
     /// The table (CSV or Parquet).
     input: PathBuf,
     /// ε of the total, in nats.
-    #[arg(long, value_parser = parse_epsilon)]
+    #[arg(long, value_parser = parse_epsilon, allow_negative_numbers = true)]
     epsilon: f64,
     /// δ of the total.
-    #[arg(long, value_parser = parse_delta)]
+    #[arg(long, value_parser = parse_delta, allow_negative_numbers = true)]
     delta: f64,
     /// Why; kept in the ledger.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = parse_reason)]
     reason: String,
     #[command(flatten)]
     version: VersionArgs,
@@ -110,6 +112,13 @@ fn parse_delta(text: &str) -> Result<f64, String> {
     }
 }
 
+fn parse_reason(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("say why, in a few words".into());
+    }
+    Ok(text.to_owned())
+}
+
 impl From<LedgerError> for CliError {
     fn from(error: LedgerError) -> Self {
         Self::from_error(&error)
@@ -132,10 +141,12 @@ pub fn run(args: &LedgerArgs) -> Result<(), CliError> {
 }
 
 /// The identity of a table's content.
-fn identify(ledger: &Ledger, path: &Path) -> Result<DatasetId, CliError> {
+fn identify(ledger: &mut Ledger, path: &Path) -> Result<DatasetId, CliError> {
     let table = read_table(path, &ReadOptions::default(), &Progress::default())
         .map_err(|error| CliError::from_error(&error))?;
-    Ok(ledger.identify(table.content_digest())?)
+    let dataset = ledger.identify(table.content_digest())?;
+    ledger.note_columns(&dataset, table.columns_digest());
+    Ok(dataset)
 }
 
 /// The data set that a person names by number, name or file.
@@ -322,9 +333,9 @@ fn heading(shown: &Shown) -> String {
 fn verify(home: &Path, args: &VerifyLedgerArgs) -> Result<(), CliError> {
     let mut verification = Ledger::inspect(home)?;
     if verification.verified {
-        let ledger = Ledger::open_to_read(home)?;
+        let mut ledger = Ledger::open_to_read(home)?;
         for path in &args.certificate {
-            check_certificate(&ledger, path, &mut verification)?;
+            check_certificate(&mut ledger, path, &mut verification)?;
         }
     }
     if args.read.json {
@@ -342,18 +353,49 @@ fn verify(home: &Path, args: &VerifyLedgerArgs) -> Result<(), CliError> {
     if verification.verified {
         return Ok(());
     }
+    let only_certificates = verification.findings.iter().all(|finding| {
+        matches!(
+            finding,
+            Finding::CertificateDiffers { .. } | Finding::CertificateUnknown { .. }
+        )
+    });
+    let message = if only_certificates {
+        "the ledger is whole, and a certificate does not fit it".to_owned()
+    } else {
+        format!("{} is not whole", home.join("ledger.sqlite").display())
+    };
     Err(CliError::Failure {
-        message: format!("{} is not whole", home.join("ledger.sqlite").display()),
+        message,
         causes: verification.findings.iter().map(ToString::to_string).collect(),
     })
 }
 
-/// Whether the ledger once ended as the certificate says.
-fn check_certificate(ledger: &Ledger, path: &Path, into: &mut Verification) -> Result<(), CliError> {
+/// Whether the ledger once ended as the certificate says, and recorded of its job what it states.
+fn check_certificate(ledger: &mut Ledger, path: &Path, into: &mut Verification) -> Result<(), CliError> {
     let certificate = read_certificate(path).map_err(|error| CliError::from_error(&error))?;
-    let Some(spending) = certificate.spending else {
+    let Some(spending) = &certificate.spending else {
+        if certificate.events.is_some() {
+            return Err(CliError::Failure {
+                message: format!(
+                    "{} states a promise and names no entry of a ledger, so there is nothing to compare it with",
+                    path.display()
+                ),
+                causes: Vec::new(),
+            });
+        }
         return Ok(());
     };
+    let number = spending.ledger_entry;
+    let entries = ledger.entries(None)?;
+    let differences = match entries.iter().find(|entry| entry.id.0 == number) {
+        Some(entry) => compare_with_entry(&certificate, entry),
+        None => vec!["the ledger has no job of that number".to_owned()],
+    };
+    for what in differences {
+        into.findings
+            .push(Finding::CertificateDiffers { entry: number, what });
+        into.verified = false;
+    }
     if !ledger.knows_end(spending.ledger_entries, &spending.ledger_head)? {
         into.findings.push(Finding::CertificateUnknown {
             count: spending.ledger_entries,
@@ -382,7 +424,7 @@ fn backup(home: &Path, args: &BackupArgs) -> Result<(), CliError> {
 
 fn set_total(home: &Path, args: &SetTotalArgs) -> Result<(), CliError> {
     let mut ledger = Ledger::open(home)?;
-    let dataset = identify(&ledger, &args.input)?;
+    let dataset = identify(&mut ledger, &args.input)?;
     let name = args
         .input
         .file_name()

@@ -1,5 +1,6 @@
 //! What the commands print, and how they fail.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::io::{IsTerminal, Write};
 
@@ -91,10 +92,24 @@ impl std::fmt::Display for CliError {
     }
 }
 
+/// Text of files on its way to a terminal: control characters, with which a column's name could rewrite the screen,
+/// are spelt out; line ends stay.
+fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|c| c.is_control() && c != '\n') {
+        return Cow::Borrowed(text);
+    }
+    let spelt = text.chars().flat_map(|c| {
+        let kept = (!c.is_control() || c == '\n').then_some(c);
+        let spelt = kept.is_none().then(|| c.escape_default());
+        kept.into_iter().chain(spelt.into_iter().flatten())
+    });
+    Cow::Owned(spelt.collect())
+}
+
 /// Prints the error and its causes on standard error.
 pub fn print_error(error: &CliError) {
     // Nobody is left to be told when standard error is closed.
-    let _ = writeln!(std::io::stderr(), "{error}");
+    let _ = writeln!(std::io::stderr(), "{}", printable(&error.to_string()));
 }
 
 /// Prints one JSON object on standard output.
@@ -117,7 +132,7 @@ pub fn print_line(text: &str) -> Result<(), CliError> {
 
 /// A warning on standard error.
 pub fn warn(message: &str) {
-    let _ = writeln!(std::io::stderr(), "warning: {message}");
+    let _ = writeln!(std::io::stderr(), "warning: {}", printable(message));
 }
 
 /// A progress bar on standard error; silent when that is no terminal.
@@ -131,4 +146,15 @@ pub fn progress_bar(length: u64, unit: &str) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_spelt_out() {
+        assert_eq!(printable("年龄 and\nage"), "年龄 and\nage");
+        assert_eq!(printable("a\u{1b}[2Jb\tc"), "a\\u{1b}[2Jb\\tc");
+    }
 }

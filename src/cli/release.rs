@@ -39,10 +39,10 @@ pub struct ReleaseArgs {
     #[arg(long, value_name = "N")]
     bins: Option<usize>,
     /// ε in nats, of all that is released together.
-    #[arg(long, value_parser = parse_epsilon)]
+    #[arg(long, value_parser = parse_epsilon, allow_negative_numbers = true)]
     epsilon: f64,
     /// δ, for the Gaussian mechanism and for categories.
-    #[arg(long, value_parser = parse_delta)]
+    #[arg(long, value_parser = parse_delta, allow_negative_numbers = true)]
     delta: Option<f64>,
     /// The mechanism; without it, the query's own.
     #[arg(long, value_enum)]
@@ -135,6 +135,7 @@ pub fn run(args: &ReleaseArgs) -> Result<(), CliError> {
     let driver = Driver::start()?;
     driver.open(args.input.clone(), source)?;
     args.version.settle(&driver)?;
+    driver.warn_without_total();
     driver.engine.send(Command::Release(Box::new(order)));
     let released = driver.wait(|_, event| match event {
         Some(EngineEvent::Released(released)) => Some(Ok(released)),

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
+use crate::cli::drive::Interrupts;
 use crate::cli::output::{CliError, print_json, print_line, progress_bar};
 use crate::cli::synthesize::parse_condition;
-use crate::engine::{Condition, SampleRequest, sample_file};
+use crate::engine::{Condition, SampleRequest, Sampled, sample_file};
+use crate::num::Progress;
 
 /// Arguments of `sample`.
 #[derive(Debug, Args)]
@@ -37,6 +39,8 @@ pub struct SampleArgs {
 /// When the generator cannot be read or the table cannot be written.
 pub fn run(args: &SampleArgs) -> Result<(), CliError> {
     crate::export::check_target(&args.out, args.force).map_err(|error| CliError::from_target(&error))?;
+    let interrupts = Interrupts::take_over()?;
+    let progress = Progress::default();
     let bar = progress_bar(args.rows, "rows");
     let request = SampleRequest {
         model: args.model.clone(),
@@ -45,11 +49,28 @@ pub fn run(args: &SampleArgs) -> Result<(), CliError> {
         condition: args.condition.clone(),
         overwrite: args.force,
     };
-    let written = sample_file(&request, &mut |rows| bar.set_position(rows as u64));
+    let sampled = sample_file(&request, &progress, &mut |rows| {
+        bar.set_position(rows as u64);
+        if interrupts.count() > 0 {
+            progress.cancel();
+        }
+    });
     bar.finish_and_clear();
-    let written = written.map_err(CliError::from)?;
+    let Sampled { written, claim } = match sampled {
+        Err(_) if progress.is_cancelled() => return Err(CliError::from_interrupt()),
+        sampled => sampled.map_err(CliError::from)?,
+    };
     if args.json {
-        return print_json(&json!({ "rows": written.rows, "out": args.out, "sha256": written.sha256 }));
+        return print_json(&json!({
+            "rows": written.rows,
+            "out": args.out,
+            "sha256": written.sha256,
+            "claim": claim,
+        }));
     }
-    print_line(&format!("{} rows in {}", written.rows, args.out.display()))
+    print_line(&format!(
+        "{} rows in {} · {claim}",
+        written.rows,
+        args.out.display()
+    ))
 }

@@ -9,12 +9,12 @@ use serde_json::json;
 use crate::cli::drive::Driver;
 use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
 use crate::cli::version::VersionArgs;
-use crate::data::{EncoderSettings, RowEncoder};
+use crate::data::{EncoderSettings, RowEncoder, Schema};
 use crate::engine::{
     Area, Command, Condition, EngineEvent, ExportRequest, Exported, Method, PrivacyTarget, RunId, RunRequest,
     RunState, RunView, SchemaSource, exported_files, home_folder,
 };
-use crate::export::{Recipe, check_target, try_target};
+use crate::export::{Recipe, check_not_input, try_target};
 use crate::privacy::Neighboring;
 use crate::privacy::ledger::EntryId;
 use crate::train::{DeviceKind, StopReason, describe};
@@ -29,13 +29,13 @@ pub struct SynthesizeArgs {
     #[arg(long, value_parser = parse_method, required_unless_present = "recipe")]
     method: Option<Method>,
     /// ε in nats: how much the output may tell about any one row.
-    #[arg(long, value_parser = parse_epsilon)]
+    #[arg(long, value_parser = parse_epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
     /// δ: the chance, at most, that the promise fails; below 1/rows.
-    #[arg(long, value_parser = parse_delta)]
+    #[arg(long, value_parser = parse_delta, allow_negative_numbers = true)]
     delta: Option<f64>,
     /// How many synthetic rows.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     rows: u64,
     /// The table to write (`.csv` or `.parquet`).
     #[arg(long, value_name = "FILE")]
@@ -103,11 +103,15 @@ impl From<Relation> for Neighboring {
 pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     let request = request(args)?;
     // Asked before any budget is spent: a run whose result has nowhere to go is a waste of budget.
-    try_target(&args.out, args.force).map_err(|error| CliError::from_target(&error))?;
-    for paper in exported_files(&args.out) {
-        check_target(&paper, args.force).map_err(|error| CliError::from_target(&error))?;
+    crate::export::TableFormat::from_path(&args.out).map_err(|error| CliError::Usage(error.to_string()))?;
+    let files = exported_files(&args.out);
+    let beside = Schema::path_beside(&args.input);
+    let mut inputs = vec![args.input.as_path(), args.schema.as_deref().unwrap_or(&beside)];
+    inputs.extend(args.recipe.as_deref());
+    check_not_input(&files, &inputs).map_err(|error| CliError::from_error(&error))?;
+    for file in &files {
+        try_target(file, args.force).map_err(|error| CliError::from_target(&error))?;
     }
-    crate::export::TableFormat::from_path(&args.out).map_err(|error| CliError::from_error(&error))?;
     let driver = Driver::start()?;
     let schema = args
         .schema
@@ -119,6 +123,7 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     }
     if request.method.is_private() {
         args.version.settle(&driver)?;
+        driver.warn_without_total();
     }
     let outcome = train(&driver, request)?;
     let wanted = ExportRequest {
@@ -262,7 +267,10 @@ fn check_condition(driver: &Driver, condition: &Condition) -> Result<(), CliErro
     }
 }
 
-/// What was paid for is kept, in the program's folder, when it cannot be written where it was wanted.
+/// Rows that are written beside a generator that is kept: there may be no room for more, or no patience.
+const KEPT_ROWS: u64 = 100;
+
+/// What was paid for is kept, in the program's folder, when it was not written where it was wanted.
 fn keep(driver: &Driver, args: &SynthesizeArgs, outcome: &Outcome, error: CliError) -> CliError {
     let (Some(entry), CliError::Failure { message, causes }) = (outcome.entry, &error) else {
         return error;
@@ -274,7 +282,7 @@ fn keep(driver: &Driver, args: &SynthesizeArgs, outcome: &Outcome, error: CliErr
     let path = folder.join(format!("entry-{entry}-{name}"));
     let request = ExportRequest {
         run: outcome.run,
-        rows: args.rows as usize,
+        rows: args.rows.min(KEPT_ROWS) as usize,
         path,
         overwrite: false,
         condition: None,
@@ -293,8 +301,15 @@ fn keep(driver: &Driver, args: &SynthesizeArgs, outcome: &Outcome, error: CliErr
 }
 
 fn export(driver: &Driver, request: ExportRequest) -> Result<Exported, CliError> {
+    // A request to stop that ended the training is obeyed; another one is meant for the writing.
+    let before = driver.interrupts();
     driver.engine.send(Command::Export(Box::new(request)));
-    driver.wait(|_, event| match event {
+    driver.wait(|driver, event| match event {
+        None if driver.interrupts() > before => {
+            driver.engine.send(Command::CancelExport);
+            None
+        }
+        Some(EngineEvent::ExportCancelled) => Some(Err(CliError::from_interrupt())),
         Some(EngineEvent::Exported(exported)) => Some(Ok(*exported)),
         Some(EngineEvent::TargetExists(path)) => Some(Err(CliError::Failure {
             message: format!(

@@ -43,7 +43,8 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
             None => "name the synthetic file with --data to check it as well".to_owned(),
         };
         print_line(&format!(
-            "the certificate fits: {promise}; {}; {file}",
+            "the certificate fits: {promise}; {}; {file}. (Who issued it can hold it against the ledger with `ledger \
+             verify --certificate`: it is not signed.)",
             verified.verdict
         ))?;
     }

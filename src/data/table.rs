@@ -167,6 +167,17 @@ impl Table {
         self.0.batches.iter().map(move |batch| batch.column(column))
     }
 
+    /// BLAKE3 of the columns' names, whatever their order, without a key. Two tables of one form have the same.
+    pub fn columns_digest(&self) -> [u8; 32] {
+        let mut names: Vec<_> = self.column_names().collect();
+        names.sort_unstable();
+        let mut hasher = blake3::Hasher::new();
+        for name in names {
+            hash_cell(&mut hasher, Some(name));
+        }
+        *hasher.finalize().as_bytes()
+    }
+
     /// BLAKE3 of the file's bytes (of the cells, for a table made in memory), without a key. It identifies
     /// private data: keep it in memory, show and store only what the ledger's key makes of it.
     pub fn content_digest(&self) -> [u8; 32] {

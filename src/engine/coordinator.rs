@@ -92,6 +92,7 @@ pub(super) enum Note {
         end: Box<RunEnd>,
     },
     Exported(Box<Result<Exported, ExportEnd>>),
+    ReleaseWarning(Message),
     Released {
         generation: u64,
         outcome: Box<Result<Released, Problem>>,
@@ -276,6 +277,13 @@ impl Coordinator {
             }
             Note::RunEnded { run, end } => self.run_ended(run, *end),
             Note::Exported(outcome) => self.export_ended(*outcome),
+            Note::ReleaseWarning(message) => {
+                self.tell(EngineEvent::Warning {
+                    run: None,
+                    area: Area::Release,
+                    message,
+                });
+            }
             Note::Released { generation, outcome } => self.release_ended(generation, *outcome),
         }
     }

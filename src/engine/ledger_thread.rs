@@ -21,6 +21,7 @@ type Reply<T> = Sender<Result<T, LedgerError>>;
 enum Request {
     Identify {
         digest: [u8; 32],
+        columns: [u8; 32],
         reply: Reply<DatasetId>,
     },
     Reserve {
@@ -114,12 +115,17 @@ impl LedgerHandle {
         answer.recv().map_err(|_| LedgerError::Closed)?
     }
 
-    /// The keyed identity of a data set's content.
+    /// The keyed identity of a data set's content; `columns` is a digest of its columns' names, by which a changed
+    /// and renamed file is known.
     ///
     /// # Errors
     /// When the ledger cannot be used.
-    pub fn identify(&self, digest: [u8; 32]) -> Result<DatasetId, LedgerError> {
-        self.ask(|reply| Request::Identify { digest, reply })
+    pub fn identify(&self, digest: [u8; 32], columns: [u8; 32]) -> Result<DatasetId, LedgerError> {
+        self.ask(|reply| Request::Identify {
+            digest,
+            columns,
+            reply,
+        })
     }
 
     /// Reserves what a job may spend; on disk and synced when this returns.
@@ -224,7 +230,17 @@ fn serve(home: &Path, inbox: &Receiver<Request>) {
 // An asker that has gone away (its run failed meanwhile) needs no answer, so failed replies are dropped.
 fn answer(ledger: &mut Ledger, request: Request) {
     match request {
-        Request::Identify { digest, reply } => drop(reply.send(ledger.identify(digest))),
+        Request::Identify {
+            digest,
+            columns,
+            reply,
+        } => {
+            let identity = ledger.identify(digest);
+            if let Ok(dataset) = &identity {
+                ledger.note_columns(dataset, columns);
+            }
+            drop(reply.send(identity));
+        }
         Request::Reserve { reservation, reply } => drop(reply.send(ledger.reserve(&reservation))),
         Request::Settle {
             entry,

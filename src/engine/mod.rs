@@ -38,7 +38,7 @@ pub use command::{
 pub use event::{Area, EngineEvent, Exported, Problem};
 pub use export_job::exported_files;
 pub use release_job::{preview_release, release_note, release_share};
-pub use sample::{SampleRequest, sample_file};
+pub use sample::{SampleRequest, Sampled, sample_file};
 pub use settings::{Language, Settings, Theme};
 pub use snapshot::{
     Dataset, EpsilonAnswer, Exporting, LedgerView, LoadStage, Loading, PlanPreview, Released, RunState,
@@ -62,6 +62,9 @@ pub enum EngineError {
     /// There is no folder to keep the ledger in.
     #[error("no folder for the program's data is known here; set POINTILLIST_HOME to one")]
     NoHome,
+    /// The folder's name is empty.
+    #[error("POINTILLIST_HOME is set and empty; set it to a folder, or take it away to use the usual one")]
+    EmptyHome,
     /// The folder cannot be made.
     #[error("{path}: the program's folder cannot be made; set POINTILLIST_HOME to one that can be written")]
     Home {
@@ -78,8 +81,13 @@ pub enum EngineError {
 /// # Errors
 /// When neither is known.
 pub fn home_folder() -> Result<PathBuf, EngineError> {
-    if let Some(home) = std::env::var_os("POINTILLIST_HOME").filter(|home| !home.is_empty()) {
-        return Ok(PathBuf::from(home));
+    if let Some(home) = std::env::var_os("POINTILLIST_HOME") {
+        // A variable that failed to expand must not lead to another ledger.
+        return if home.is_empty() {
+            Err(EngineError::EmptyHome)
+        } else {
+            Ok(PathBuf::from(home))
+        };
     }
     directories::ProjectDirs::from("", "", "pointillist")
         .map(|folders| folders.data_dir().to_path_buf())

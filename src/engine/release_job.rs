@@ -16,6 +16,7 @@ use crate::num::{Message, RandomSource};
 use crate::privacy::ledger::{DatasetId, EntryId, LedgerError, Outcome, Reservation, Settlement, Total};
 use crate::privacy::{EventList, renyi};
 use crate::release::{MIN_EPSILON, Preview, ReleasePlan, ReleaseRequest};
+use crate::train::PlanWarning;
 
 /// What a release would be and cost, from public knowledge only. Cheap enough for a frame.
 ///
@@ -69,6 +70,7 @@ impl ReleaseJob {
             .order
             .seed
             .map_or_else(RandomSource::from_operating_system, RandomSource::seeded);
+        self.warn(&plan);
         let entry = self.reserve(&plan)?;
         // A panic must leave the account right, so it is caught here, inside the entry.
         let answer = super::catching(Area::Release, || {
@@ -129,6 +131,15 @@ impl ReleaseJob {
         }
     }
 
+    /// What the person should know of the promise before it is made.
+    fn warn(&self, plan: &ReleasePlan) {
+        let (delta, rows) = (plan.delta(), self.dataset.table.rows());
+        if delta * rows as f64 >= 1.0 {
+            let warning = PlanWarning::LargeDelta { delta, rows };
+            let _ = self.notes.send(Note::ReleaseWarning(warning.message()));
+        }
+    }
+
     fn reserve(&self, plan: &ReleasePlan) -> Result<EntryId, Problem> {
         let dataset = self.identity.clone()?;
         let description = match self.order.seed {
@@ -144,6 +155,7 @@ impl ReleaseJob {
             delta: plan.delta(),
             unit: plan.unit(),
             public: self.dataset.schema.public,
+            seed: self.order.seed,
             description,
         };
         self.ledger.reserve(reservation).map_err(|error| {

@@ -196,6 +196,7 @@ impl RunJob {
             delta: delta.get(),
             unit: PrivacyUnit::Row,
             public: schema.public,
+            seed: self.request.seed,
             description: match self.request.seed {
                 Some(seed) => format!("{steps} steps, fixed seed {seed}: not private"),
                 None => format!("{steps} steps"),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::engine::command::Condition;
 use crate::engine::event::{Area, Problem};
-use crate::export::{GeneratorFile, SealedTable, TableWriter, Written, check_target};
+use crate::export::{GeneratorFile, SealedTable, TableWriter, Written, check_not_input, check_target};
 use crate::num::{Progress, RandomSource};
 use crate::train::{DeviceKind, TableGenerator};
 
@@ -23,6 +23,15 @@ pub struct SampleRequest {
     pub overwrite: bool,
 }
 
+/// Rows from a saved generator, in their file.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    /// The file.
+    pub written: Written,
+    /// What may be claimed of the rows, in words: what the generator's certificate claims.
+    pub claim: String,
+}
+
 fn failed(error: &(dyn std::error::Error + 'static)) -> Problem {
     Problem::new(Area::Export, error)
 }
@@ -34,25 +43,24 @@ fn failed(error: &(dyn std::error::Error + 'static)) -> Problem {
 /// # Errors
 /// When the generator cannot be read, the condition names no known value, or the table cannot be written;
 /// nothing is left then.
-pub fn sample_file(request: &SampleRequest, told: &mut dyn FnMut(usize)) -> Result<Written, Problem> {
+pub fn sample_file(
+    request: &SampleRequest,
+    progress: &Progress,
+    told: &mut dyn FnMut(usize),
+) -> Result<Sampled, Problem> {
     check_target(&request.out, request.overwrite).map_err(|error| failed(&error))?;
+    check_not_input(std::slice::from_ref(&request.out), &[&request.model]).map_err(|error| failed(&error))?;
     let file = GeneratorFile::load(&request.model, DeviceKind::Flex).map_err(|error| failed(&error))?;
+    let claim = file.claim();
     let schema = file.generator.encoder().schema();
     let writer =
         TableWriter::create(&request.out, schema, request.overwrite).map_err(|error| failed(&error))?;
     let wanted = (request.rows, request.condition.as_ref());
     let mut random = RandomSource::from_operating_system();
-    let sealed = write_rows(
-        &file.generator,
-        writer,
-        wanted,
-        &mut random,
-        &Progress::default(),
-        told,
-    )?;
+    let sealed = write_rows(&file.generator, writer, wanted, &mut random, progress, told)?;
     let written = sealed.written().clone();
     sealed.publish().map_err(|error| failed(&error))?;
-    Ok(written)
+    Ok(Sampled { written, claim })
 }
 
 /// Draws rows and writes them, a batch at a time, so that memory stays constant however many are asked for.

@@ -152,6 +152,7 @@ fn data(error: &DataError) -> Message {
 
 fn export(error: &ExportError) -> Message {
     match error {
+        ExportError::IsInput { path } => said!(error, "export-is-input", path = path),
         ExportError::Exists { path } => said!(error, "export-exists", path = path),
         ExportError::NotAFileName { path } => said!(error, "export-not-a-name", path = path),
         ExportError::UnknownEnding { path } => said!(error, "export-unknown-ending", path = path),
@@ -191,6 +192,7 @@ fn engine(error: &EngineError) -> Message {
     match error {
         EngineError::Thread(_) => said!(error, "engine-thread"),
         EngineError::NoHome => said!(error, "engine-no-home"),
+        EngineError::EmptyHome => said!(error, "engine-empty-home"),
         EngineError::Home { path, .. } => said!(error, "engine-home", path = path),
     }
 }

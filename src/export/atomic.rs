@@ -4,6 +4,7 @@
 //! one. What is dropped unfinished leaves nothing behind. (A process killed at the wrong moment can leave a
 //! hidden `.NAME.….partial`, which nobody takes for the file itself.)
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -30,9 +31,7 @@ impl AtomicFile {
     /// When the file exists and may not be replaced, or its folder is missing, read-only or full.
     pub fn create(path: &Path, overwrite: bool) -> Result<Self, ExportError> {
         check_target(path, overwrite)?;
-        let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(path.file_name().unwrap_or_default());
-        prefix.push(".");
+        let prefix = partial_prefix(path);
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(".partial");
         // A file that is meant to leave gets the permissions of any new file, not those of a private one.
@@ -87,6 +86,14 @@ impl Write for AtomicFile {
     }
 }
 
+/// How the name of a file in the making begins.
+fn partial_prefix(path: &Path) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(path.file_name().unwrap_or_default());
+    prefix.push(".");
+    prefix
+}
+
 /// Writes a whole small file.
 ///
 /// # Errors
@@ -109,8 +116,9 @@ const PROBE_BYTES: usize = 1 << 20;
 pub fn try_target(path: &Path, overwrite: bool) -> Result<(), ExportError> {
     check_target(path, overwrite)?;
     let failed = |source| ExportError::from_write(path, source);
+    // Under the name that the file will have in the making, so that one too long is found as well.
     let mut probe = Builder::new()
-        .prefix(".pointillist.")
+        .prefix(&partial_prefix(path))
         .suffix(".partial")
         .tempfile_in(folder_of(path))
         .map_err(failed)?;
@@ -136,6 +144,24 @@ pub fn check_target(path: &Path, overwrite: bool) -> Result<(), ExportError> {
     // A dangling link is there too: writing through it would surprise.
     if !overwrite && fs::symlink_metadata(path).is_ok() {
         return Err(ExportError::Exists { path: path.into() });
+    }
+    Ok(())
+}
+
+/// Refuses to write over what is read: whatever name or link leads there, and whatever may be replaced. The rows that
+/// a synthetic table was learned from may exist nowhere else.
+///
+/// # Errors
+/// When a target is one of the inputs.
+pub fn check_not_input(targets: &[PathBuf], inputs: &[&Path]) -> Result<(), ExportError> {
+    for target in targets {
+        // A target that is not there yet is no input.
+        if inputs
+            .iter()
+            .any(|input| same_file::is_same_file(target, input).unwrap_or(false))
+        {
+            return Err(ExportError::IsInput { path: target.clone() });
+        }
     }
     Ok(())
 }

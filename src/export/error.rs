@@ -14,6 +14,12 @@ pub enum ExportError {
         /// The file that would have been replaced.
         path: PathBuf,
     },
+    /// The target is a file that the work reads.
+    #[error("{} is what this reads from and is never written over; choose another name", .path.display())]
+    IsInput {
+        /// The target.
+        path: PathBuf,
+    },
     /// The target is a folder, or has no file name.
     #[error("{} is not the name of a file; add a file name to it", .path.display())]
     NotAFileName {
@@ -21,7 +27,7 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The target's ending names no form of a table.
-    #[error("{} ends in nothing that can be written; use .csv, .tsv or .parquet", .path.display())]
+    #[error("{} ends in nothing that can be written; use .csv, .tsv, .txt or .parquet", .path.display())]
     UnknownEnding {
         /// The path as given.
         path: PathBuf,

@@ -7,7 +7,7 @@ mod model_file;
 mod recipe;
 pub mod table;
 
-pub use atomic::{AtomicFile, check_target, try_target, write_atomically};
+pub use atomic::{AtomicFile, check_not_input, check_target, try_target, write_atomically};
 pub use certificate::{
     Certificate, CertificateFacts, Verdict, read_certificate, write_certificate, write_certificate_page,
 };

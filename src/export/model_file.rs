@@ -11,9 +11,11 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::ExportError;
 use super::atomic::write_atomically;
+use super::certificate::{Certificate, hexadecimal};
 use crate::data::{EncoderSettings, FineWeights, RowEncoder, Schema};
 use crate::model::{DeviceKind, Generator, GeneratorShape, NamedTensor};
 use crate::train::{PlanSummary, TableGenerator, heads_of};
@@ -22,6 +24,8 @@ use crate::train::{PlanSummary, TableGenerator, heads_of};
 const VERSION: u64 = 1;
 /// The metadata's key in the file's header.
 const KEY: &str = "pointillist";
+/// The key of the hash over metadata and tensors: a damaged file is refused, not drawn from.
+const HASH_KEY: &str = "pointillist-sha256";
 /// The ending of a generator's file.
 pub const GENERATOR_ENDING: &str = "generator.safetensors";
 
@@ -100,8 +104,23 @@ impl GeneratorFile {
                 .map_err(|error| unwritable(error.to_string()))
         });
         let views = views.collect::<Result<Vec<_>, _>>()?;
-        let header = HashMap::from([(KEY.to_owned(), json)]);
+        let parts = tensors
+            .iter()
+            .map(|(name, _, bytes)| (name.as_str(), bytes.as_slice()));
+        let hash = hash_of(&json, parts);
+        let header = HashMap::from([(KEY.to_owned(), json), (HASH_KEY.to_owned(), hash)]);
         serialize(views, Some(header)).map_err(|error| unwritable(error.to_string()))
+    }
+
+    /// What may be claimed of rows drawn from the generator, in words: what its certificate claims.
+    pub fn claim(&self) -> String {
+        let certificate = self.certificate.clone();
+        certificate
+            .and_then(|json| serde_json::from_value::<Certificate>(json).ok())
+            .map_or_else(
+                || "no DP claim: the generator has no certificate".to_owned(),
+                |certificate| certificate.verdict().to_string(),
+            )
     }
 
     /// Reads a file back.
@@ -123,6 +142,16 @@ impl GeneratorFile {
         check_version(path, json)?;
         let metadata: Metadata = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
         let tensors = SafeTensors::deserialize(&bytes).map_err(|error| bad(error.to_string()))?;
+        let stated = header
+            .metadata()
+            .as_ref()
+            .and_then(|metadata| metadata.get(HASH_KEY));
+        let found = hash_of(json, tensors.iter().map(|(name, view)| (name, view.data())));
+        if stated != Some(&found) {
+            return Err(bad(
+                "its content does not fit its hash: it is damaged or was changed".to_owned(),
+            ));
+        }
         let tensors = tensors
             .iter()
             .map(|(name, view)| named(name, &view))
@@ -146,6 +175,20 @@ impl GeneratorFile {
             certificate: metadata.certificate,
         })
     }
+}
+
+/// SHA-256 over the metadata and all tensors, whatever their order, as hexadecimal digits.
+fn hash_of<'a>(json: &str, tensors: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
+    let mut tensors: Vec<_> = tensors.collect();
+    tensors.sort_unstable_by_key(|(name, _)| *name);
+    let mut hasher = Sha256::new();
+    for part in std::iter::once(json.as_bytes())
+        .chain(tensors.iter().flat_map(|(name, bytes)| [name.as_bytes(), *bytes]))
+    {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hexadecimal(&hasher.finalize())
 }
 
 /// Refuses a later version before the rest of the metadata is read, which may have other fields.

@@ -57,6 +57,7 @@ not-a-table-sqlite = { $path }：这是 SQLite 数据库，不是数据表；请
 not-a-table-arrow = { $path }：这是 Arrow 文件；请另存为 Parquet 或 CSV
 not-a-table-binary = { $path }：这是二进制文件，不是数据表；请选择 CSV 或 Parquet 文件
 not-a-table-parquet = { $path }：名称是 Parquet，内容却不是；请重新获取一份，若是文本请改名为 .csv
+not-a-table-special = { $path }：这是管道或设备，不是数据表；请把内容写入文件再选择
 not-a-table-folder = { $path }：这是文件夹，不是数据表；请选择其中的 CSV 或 Parquet 文件
 
 ## 推断
@@ -174,6 +175,7 @@ device-not-built = 本程序不含显卡支持；请选择设备 flex
 device-no-adapter = 没有找到驱动正常的显卡；请选择设备 flex
 engine-thread = 无法启动线程；请关闭其他程序后重试
 engine-no-home = 不知道程序数据应放在哪里；请设置 POINTILLIST_HOME
+engine-empty-home = POINTILLIST_HOME 已设置但为空；请设为一个文件夹，或取消该变量以使用默认文件夹
 engine-home = { $path }：无法建立程序的文件夹；请把 POINTILLIST_HOME 设为可写的位置
 settings-io = { $path }：无法保存设置；请检查文件夹是否存在、是否可写
 settings-malformed = { $path }：不是设置文件；已采用默认设置，文件保持不变
@@ -196,6 +198,7 @@ say-recipe-device = 不认识配方中的设备“{ $name }”
 
 say-export-busy = 正在写出另一份数据；请等待，或取消它
 say-no-generator = 训练 { $run } 没有生成器：只有已结束的训练才能导出
+export-is-input = { $path } 是这项工作要读取的文件，绝不会被覆盖；请换一个名称
 export-exists = { $path } 已经存在；请换一个名称，或允许替换
 export-not-a-name = { $path } 不是文件名；请加上文件名
 export-unknown-ending = { $path } 的后缀不是可写的格式；请使用 .csv、.tsv 或 .parquet
@@ -250,6 +253,7 @@ finding-meaningless = 第 { $entry } 条没有意义：{ $reason }
 finding-head-missing = ledger.head 不见了
 finding-head-damaged = ledger.head 被改动或已损坏
 finding-head-stale = ledger.head 是旧的：{ $found } 条中只知道 { $known } 条
+finding-certificate-differs = 证书与第 { $entry } 条不符：{ $what }
 finding-certificate-unknown = 证书提到 { $count } 条，其末尾不在这个账本中
 finding-database = 数据库不一致：{ $reason }
 

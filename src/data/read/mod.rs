@@ -42,8 +42,17 @@ pub fn read_table(path: &Path, options: &ReadOptions, progress: &Progress) -> Re
             }
         }
     };
+    // Asked before it is opened: opening a pipe waits for somebody to write into it.
+    let meta = std::fs::metadata(path).map_err(io)?;
+    if !meta.is_dir() && !meta.is_file() {
+        return Err(DataError::NotATable {
+            path: path.to_owned(),
+            key: "not-a-table-special",
+            found: "a pipe or a device",
+            remedy: "write its content into a file and choose that",
+        });
+    }
     let mut file = File::open(path).map_err(io)?;
-    let meta = file.metadata().map_err(io)?;
     if meta.is_dir() {
         return Err(DataError::NotATable {
             path: path.to_owned(),

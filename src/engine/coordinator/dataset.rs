@@ -10,6 +10,7 @@ use crate::engine::event::{Area, EngineEvent, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::loader::{LoadEnd, Loaded, StageCell, Task};
 use crate::engine::snapshot::{Dataset, Loading};
+use crate::export::check_not_input;
 use crate::message;
 use crate::num::Progress;
 use crate::privacy::ledger::DatasetId;
@@ -203,7 +204,7 @@ impl Coordinator {
     fn loaded(&mut self, generation: u64, loaded: Loaded) {
         let identity = self
             .ledger
-            .identify(loaded.table.content_digest())
+            .identify(loaded.table.content_digest(), loaded.table.columns_digest())
             .map_err(|error| Problem::new(Area::Ledger, &error));
         let (name, rows) = (loaded.name.clone(), loaded.table.rows());
         let ledger_problem = identity.as_ref().err().cloned();
@@ -381,6 +382,10 @@ impl Coordinator {
                 ),
             ));
         };
+        let data: Vec<_> = dataset.path.as_deref().into_iter().collect();
+        if let Err(error) = check_not_input(std::slice::from_ref(&target), &data) {
+            return self.fail(Problem::new(Area::Schema, &error));
+        }
         match dataset.schema.save(&target) {
             Ok(()) => {
                 if let Some(dataset) = &mut self.dataset.current {

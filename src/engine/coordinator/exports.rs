@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::engine::command::ExportRequest;
 use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Exported, Problem};
-use crate::engine::export_job::ExportJob;
+use crate::engine::export_job::{ExportJob, exported_files};
 use crate::engine::snapshot::Exporting;
-use crate::export::{AtomicFile, ExportError, check_target};
+use crate::export::{AtomicFile, ExportError, check_not_input, check_target};
 use crate::message;
 use crate::num::Progress;
 
@@ -68,13 +68,23 @@ impl Coordinator {
             );
             return self.fail(Problem::plain(Area::Export, message));
         };
+        // What the run learned from, and the table at hand, with their schemas.
+        let open = self.dataset.current();
+        let inputs = [Some(&finished.dataset), open]
+            .into_iter()
+            .flatten()
+            .flat_map(|dataset| [dataset.path.as_deref(), dataset.schema_path.as_deref()])
+            .flatten()
+            .collect::<Vec<_>>();
+        if let Err(error) = check_not_input(&exported_files(&request.path), &inputs) {
+            return self.fail(Problem::new(Area::Export, &error));
+        }
         let progress = Progress::default();
         self.export.busy = Some((request.path.clone(), request.rows, progress.clone()));
         let job = ExportJob {
             request,
             finished,
             ledger: self.ledger.clone(),
-
             progress,
         };
         let notes = self.note_sender.clone();

@@ -163,6 +163,9 @@ fn finding(finding: &Finding) -> Message {
         Finding::CertificateUnknown { count } => {
             said!(finding, "finding-certificate-unknown", count = count)
         }
+        Finding::CertificateDiffers { entry, what } => {
+            said!(finding, "finding-certificate-differs", entry = entry, what = what)
+        }
         Finding::Database { reason } => said!(finding, "finding-database", reason = reason),
     }
 }

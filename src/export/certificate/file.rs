@@ -15,7 +15,7 @@ use crate::export::atomic::write_atomically;
 pub const JSON_SCHEMA: &str = include_str!("../../../assets/schemas/certificate-1.schema.json");
 
 /// Bytes as lower-case hexadecimal digits.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+pub(in crate::export) fn hexadecimal(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes
         .iter()

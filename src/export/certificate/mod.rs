@@ -6,7 +6,8 @@
 //!
 //! [`Certificate::issue`] derives all that can be derived (ε from the events, the odds from ε, the verdict from
 //! what is known), and [`verify`] derives it again and compares. The digest over the whole is a guard against
-//! careless editing; it is no signature.
+//! careless editing; it is no signature. Whoever forges a certificate can compute its digest anew, so the issuer holds it
+//! against the ledger as well ([`compare_with_entry`]).
 
 mod facts;
 mod file;
@@ -26,11 +27,12 @@ use crate::privacy::ledger::{Charge, PrivacyUnit};
 use crate::privacy::{AccountantKind, EventList, Neighboring};
 
 pub use facts::{CertificateFacts, Choices};
+pub(super) use file::hexadecimal;
 pub use file::{JSON_SCHEMA, read_certificate, write_certificate};
 pub use html::write_certificate_page;
 pub use odds::Odds;
 pub use verdict::{NoClaim, Verdict};
-pub use verify::{Verified, verify, verify_file};
+pub use verify::{Verified, compare_with_entry, verify, verify_file};
 
 /// What the file calls itself.
 pub const FORMAT: &str = "pointillist-certificate";

@@ -11,6 +11,8 @@ use super::facts::{guarantee_of, not_protected};
 use super::file::hexadecimal;
 use super::{Certificate, NotAccounted, Odds, Stop};
 use crate::export::ExportError;
+use crate::num::RandomOrigin;
+use crate::privacy::ledger::{Entry, Status};
 
 /// Two computations of one figure may differ by this much, relative, and not more.
 const TOLERANCE: f64 = 1e-9;
@@ -102,6 +104,49 @@ pub fn verify_file(certificate: &Certificate, data: &Path) -> Result<Verified, E
     }
     verified.verified = verified.reasons.is_empty();
     Ok(verified)
+}
+
+/// What the issuer's ledger says of the job otherwise than its certificate does, in words.
+pub fn compare_with_entry(certificate: &Certificate, entry: &Entry) -> Vec<String> {
+    let seed = match certificate.random_source {
+        Some(RandomOrigin::Seeded(seed)) => Some(seed),
+        Some(RandomOrigin::OperatingSystem) | None => None,
+    };
+    let mut checks = vec![
+        (certificate.method == entry.kind, "the method"),
+        (
+            certificate.data_set.name == entry.dataset_name,
+            "the data set's name",
+        ),
+        (
+            certificate.data_set.public == entry.public,
+            "whether the data is public",
+        ),
+        (
+            certificate.relation == entry.relation,
+            "the neighbouring relation",
+        ),
+        (certificate.unit == entry.unit, "the unit of privacy"),
+        (seed == entry.seed, "the random source"),
+    ];
+    if let Some(spending) = &certificate.spending {
+        checks.push((Some(spending.reserved) == entry.reserved, "what was reserved"));
+        // Until a job is settled its whole plan is charged, whatever was executed.
+        if entry.status != Status::Reserved {
+            let spent = (spending.spent.epsilon, spending.spent.delta);
+            checks.push((spent == (entry.epsilon, entry.delta), "what was spent"));
+            checks.push((certificate.events == entry.events, "the events"));
+            let by_person = entry.status == Status::StoppedByPerson;
+            checks.push((
+                (certificate.stop == Some(Stop::ByPerson)) == by_person,
+                "why it stopped",
+            ));
+        }
+    }
+    let differ = checks.into_iter().filter(|(fits, _)| !fits);
+    differ
+        .map(|(_, what)| format!("{what} is not what the ledger recorded"))
+        .collect()
 }
 
 /// SHA-256 and size of a file.

@@ -2,6 +2,7 @@
 
 mod look;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,7 +15,7 @@ use super::charge::{self, check_promise};
 use super::entry::{Charge, DatasetId, EntryId, Outcome, Reservation, Settlement};
 use super::files::{Lock, Paths, WAIT, WAIT_TO_SETTLE, make_home};
 use super::head::{Found, HeadFile};
-use super::key::{Key, to_hex};
+use super::key::{Hash, Key, to_hex};
 use super::opening::{broken, catch_up, move_up, open_files, set_aside};
 use super::record::{Draft, RecordKind, SettlementBody, TotalBody, VersionBody, write};
 use super::state::State;
@@ -31,6 +32,8 @@ pub struct Ledger {
     key: Key,
     access: Access,
     state: State,
+    /// What the columns of the data sets at hand are called, as keyed hashes; goes into their next entries.
+    columns: HashMap<DatasetId, Hash>,
     clock: fn() -> i64,
 }
 
@@ -104,6 +107,7 @@ impl Ledger {
             key,
             access: Access::Write(lock),
             state,
+            columns: HashMap::new(),
             clock: system_clock,
         })
     }
@@ -147,6 +151,7 @@ impl Ledger {
                 _folder: folder,
             },
             state: walk.state,
+            columns: HashMap::new(),
             clock: system_clock,
         })
     }
@@ -170,6 +175,13 @@ impl Ledger {
         Ok(self.key.identify(&digest))
     }
 
+    /// Remembers by a digest of their names what columns a data set has; its next entries hold it, keyed. A changed
+    /// and renamed file is known by them.
+    pub fn note_columns(&mut self, dataset: &DatasetId, digest: [u8; 32]) {
+        let columns = self.key.identify(&digest).0;
+        self.columns.insert(*dataset, columns);
+    }
+
     /// Charges what a job may spend. It is on disk and synced when this returns, and stays charged until the
     /// job is settled, whatever happens to the process.
     ///
@@ -178,12 +190,13 @@ impl Ledger {
     /// ledger cannot be written. Nothing is charged then (but see [`LedgerError::HeadNotWritten`]).
     pub fn reserve(&mut self, reservation: &Reservation) -> Result<EntryId, LedgerError> {
         check_promise(reservation.epsilon, reservation.delta)?;
+        let columns = self.columns.get(&reservation.dataset).copied();
         self.append(WAIT, |state, _| {
             let cost = match state.account(&reservation.dataset) {
                 Some(index) => charge::against_total(state, index, reservation)?,
                 None => None,
             };
-            Draft::reservation(reservation, cost)
+            Draft::reservation(reservation, cost, columns)
         })
     }
 
@@ -272,6 +285,7 @@ impl Ledger {
         if !leaves_room(epsilon, delta) {
             return Err(LedgerError::TotalTooSmall { epsilon, delta });
         }
+        let columns = self.columns.get(dataset).map(to_hex);
         self.append(WAIT, |state, connection| {
             let account = state.account(dataset);
             let in_force = account.and_then(|index| state.accounts[index].total.as_ref());
@@ -301,6 +315,7 @@ impl Ledger {
                     epsilon,
                     delta,
                     reason: reason.trim().into(),
+                    columns,
                     raised: in_force.is_some(),
                     earlier,
                 })?,
@@ -318,6 +333,7 @@ impl Ledger {
         of: &DatasetId,
         name: &str,
     ) -> Result<EntryId, LedgerError> {
+        let columns = self.columns.get(new).map(to_hex);
         self.append(WAIT, |state, _| {
             if let Some(index) = state.account(new) {
                 return Err(LedgerError::AlreadyKnown {
@@ -336,6 +352,7 @@ impl Ledger {
                 body: write(&VersionBody {
                     dataset_name: name.into(),
                     of: to_hex(&of.0),
+                    columns,
                 })?,
             })
         })
@@ -402,6 +419,7 @@ impl Ledger {
             access: Access::Write(lock),
             state,
             clock,
+            ..
         } = self
         else {
             return Err(self.cannot_write());
@@ -446,6 +464,7 @@ impl Ledger {
             access: Access::Write(lock),
             state,
             clock,
+            ..
         } = self
         else {
             return Err(self.cannot_write());
@@ -457,7 +476,7 @@ impl Ledger {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
         for _ in 0..count {
-            let draft = Draft::reservation(reservation, None)?;
+            let draft = Draft::reservation(reservation, None, None)?;
             let chained = draft.chain(state.count + 1, clock(), state.hash, key);
             let record = chained.record();
             record.insert(&transaction).map_err(failed)?;

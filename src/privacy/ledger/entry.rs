@@ -90,6 +90,8 @@ pub struct Reservation {
     pub unit: PrivacyUnit,
     /// Teaching data: the spend is recorded, no cap applies.
     pub public: bool,
+    /// A fixed seed, with which nothing of the job is private.
+    pub seed: Option<u64>,
     /// A line for the person who reads the ledger.
     pub description: String,
 }
@@ -220,6 +222,9 @@ pub struct Entry {
     pub unit: Option<PrivacyUnit>,
     /// Whether the data was marked as teaching data.
     pub public: bool,
+    /// The fixed seed of a job that is not private.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// What the job was; of a total, its reason.
     pub description: String,
     /// What was said at the end.

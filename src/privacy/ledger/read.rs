@@ -80,6 +80,7 @@ impl Lines {
                     relation: Some(body.events.neighboring),
                     unit: Some(body.unit),
                     public: body.public,
+                    seed: body.seed,
                     events: Some(body.events),
                     ..self.plain(record, dataset, body.dataset_name, reserved, body.description)
                 };
@@ -176,6 +177,7 @@ impl Lines {
             relation: None,
             unit: None,
             public: false,
+            seed: None,
             description,
             note: None,
             events: None,

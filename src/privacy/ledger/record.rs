@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::LedgerError;
 use super::entry::{Charge, Outcome, PrivacyUnit, Reservation};
-use super::key::{Hash, Key};
+use super::key::{Hash, Key, to_hex};
 use crate::privacy::{EventList, Neighboring};
 
 /// What a row of the database is about.
@@ -50,7 +50,11 @@ pub(super) struct Draft {
 
 impl Draft {
     /// The row that charges a job.
-    pub(super) fn reservation(job: &Reservation, cost: Option<Cost>) -> Result<Self, LedgerError> {
+    pub(super) fn reservation(
+        job: &Reservation,
+        cost: Option<Cost>,
+        columns: Option<Hash>,
+    ) -> Result<Self, LedgerError> {
         Ok(Self {
             kind: RecordKind::Reservation,
             dataset: job.dataset.0,
@@ -63,6 +67,8 @@ impl Draft {
                 unit: job.unit.clone(),
                 public: job.public,
                 cost,
+                seed: job.seed,
+                columns: columns.map(|columns| to_hex(&columns)),
                 description: job.description.clone(),
                 events: job.events.clone(),
                 program: env!("CARGO_PKG_VERSION").into(),
@@ -175,8 +181,12 @@ impl<'a> Record<'a> {
         })
     }
 
+    /// Writes the row.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the database says that it did not add one (a trigger may keep it away).
     pub(super) fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
-        connection
+        let added = connection
             .prepare_cached(
                 "INSERT INTO entries (sequence, time, kind, dataset, job, body, previous, hash) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -191,7 +201,11 @@ impl<'a> Record<'a> {
                 self.previous,
                 self.hash,
             ])?;
-        Ok(())
+        if added == 1 {
+            Ok(())
+        } else {
+            Err(rusqlite::Error::StatementChangedRows(added))
+        }
     }
 }
 
@@ -239,6 +253,11 @@ pub(super) struct ReservationBody {
     pub public: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Keyed hash of the columns' names, as hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<String>,
     pub description: String,
     pub events: EventList,
     /// The version of the program that wrote it.
@@ -256,6 +275,8 @@ pub(super) struct ReservationGist<'a> {
     pub public: bool,
     #[serde(default)]
     pub cost: Option<Cost>,
+    #[serde(default, borrow)]
+    pub columns: Option<Cow<'a, str>>,
     pub events: RelationOnly,
 }
 
@@ -287,6 +308,9 @@ pub(super) struct TotalBody {
     pub epsilon: f64,
     pub delta: f64,
     pub reason: String,
+    /// Keyed hash of the columns' names, as hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<String>,
     /// Whether a total was in force before.
     pub raised: bool,
     /// What earlier jobs cost at the order, if there were any; fixes the order.
@@ -309,6 +333,9 @@ pub(super) struct VersionBody {
     pub dataset_name: String,
     /// The identity of a version that is known.
     pub of: String,
+    /// Keyed hash of the columns' names, as hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<String>,
 }
 
 /// The text of a body, which reads back as it is: no number is lost, and none is there that JSON cannot hold.

@@ -49,6 +49,8 @@ pub(super) struct OpenJob {
 pub(super) struct Account {
     pub name: String,
     pub versions: Vec<Hash>,
+    /// What the columns of its newest version are called, as a keyed hash.
+    pub columns: Option<Hash>,
     pub total: Option<TotalState>,
     /// Relation and unit of the jobs so far, if they are all alike.
     pub promise: Option<(Neighboring, PrivacyUnit)>,
@@ -66,6 +68,7 @@ impl Account {
         Self {
             name: name.into(),
             versions: vec![version],
+            columns: None,
             total: None,
             promise: None,
             mixed: false,
@@ -74,6 +77,12 @@ impl Account {
             jobs: 0,
             discarded: 0,
             last_ms: 0,
+        }
+    }
+
+    fn note_columns(&mut self, columns: Option<&str>) {
+        if let Some(columns) = columns.and_then(from_hex) {
+            self.columns = Some(columns);
         }
     }
 }
@@ -157,6 +166,7 @@ impl State {
         if account.name != body.dataset_name {
             account.name = body.dataset_name.into_owned();
         }
+        account.note_columns(body.columns.as_deref());
         account.public = body.public;
         account.jobs += 1;
         match &account.promise {
@@ -207,6 +217,7 @@ impl State {
         let index = self.account_or_new(dataset, &body.dataset_name);
         let account = &mut self.accounts[index];
         account.name = body.dataset_name;
+        account.note_columns(body.columns.as_deref());
         if let Some(total) = &mut account.total {
             total.epsilon = body.epsilon;
             total.delta = body.delta;
@@ -242,8 +253,10 @@ impl State {
         if self.by_version.insert(dataset, index).is_some() {
             return Err("its content is known already".into());
         }
-        self.accounts[index].versions.push(dataset);
-        self.accounts[index].name = body.dataset_name;
+        let account = &mut self.accounts[index];
+        account.versions.push(dataset);
+        account.name = body.dataset_name;
+        account.note_columns(body.columns.as_deref());
         Ok(index)
     }
 

@@ -64,6 +64,13 @@ pub enum Finding {
         /// How many entries there were by the certificate.
         count: u64,
     },
+    /// A certificate says something else of a job than its entry does.
+    CertificateDiffers {
+        /// The entry.
+        entry: u64,
+        /// What differs, in words.
+        what: String,
+    },
     /// The database itself is inconsistent.
     Database {
         /// What SQLite said.
@@ -100,6 +107,9 @@ impl fmt::Display for Finding {
                     formatter,
                     "the certificate tells of {count} entries with an end that is not in this ledger"
                 )
+            }
+            Self::CertificateDiffers { entry, what } => {
+                write!(formatter, "the certificate does not fit entry {entry}: {what}")
             }
             Self::Database { reason } => write!(formatter, "the database is inconsistent: {reason}"),
         }

@@ -47,8 +47,9 @@ impl Ledger {
         Ok(self.state.datasets())
     }
 
-    /// Known data sets of this name with other content, newest first, if this content is not known itself:
-    /// those of which the person must be asked whether this is a new version.
+    /// Known data sets of this name or with the same columns ([`Ledger::note_columns`]) and other content, newest
+    /// first, if this content is not known itself: those of which the person must be asked whether this is a new
+    /// version.
     ///
     /// # Errors
     /// When the ledger cannot be read, or is not whole any more.
@@ -61,7 +62,13 @@ impl Ledger {
         if self.state.account(dataset).is_some() {
             return Ok(Vec::new());
         }
-        known.retain(|summary| summary.name == name);
+        let columns = self.columns.get(dataset);
+        let alike = self.state.accounts.iter().map(|account| {
+            account.name == name || (columns.is_some() && account.columns.as_ref() == columns)
+        });
+        let alike: Vec<bool> = alike.collect();
+        // Data sets are numbered from 1, in the order of their accounts.
+        known.retain(|summary| alike.get(summary.number as usize - 1) == Some(&true));
         known.sort_by_key(|summary| std::cmp::Reverse(summary.last_ms));
         Ok(known)
     }

@@ -27,6 +27,7 @@ fn job(dataset: DatasetId, events: EventList, epsilon: f64) -> Reservation {
         delta: 1e-5,
         unit: PrivacyUnit::Row,
         public: false,
+        seed: None,
         description: "a run".into(),
     }
 }

@@ -1,0 +1,339 @@
+//! What the program promises, against bad faith and bad luck on the real command line: inputs are never written over,
+//! a forged certificate does not fit its ledger, a total is not passed by another name, and nobody is left to guess
+//! what may be claimed.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use support::{Bench, text, visits_csv};
+
+/// A short private run that writes `out` over what is there.
+fn run_of<'a>(input: &'a str, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["synthesize", input, "--method", "dpgan", "--rows", "10"];
+    arguments.extend(["--epsilon", "1", "--delta", "1e-5", "--steps", "5", "--force"]);
+    arguments.extend(["--out", out]);
+    arguments.extend(more);
+    arguments
+}
+
+fn entries(bench: &Bench) -> usize {
+    bench.json(&["ledger", "list"])["entries"]
+        .as_array()
+        .unwrap()
+        .len()
+}
+
+#[test]
+fn what_is_read_is_never_written_over() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let (data, schema) = (visits_csv(400), support::schema(400));
+    let refused = |arguments: &[&str]| {
+        let said = bench.fails(1, arguments);
+        assert!(said.contains("is what this reads from"), "{said}");
+    };
+    let input = text(&input);
+    refused(&run_of(input, input, &[]));
+    let other_way = bench.path("./home/../visits.csv");
+    fs::create_dir_all(bench.home()).unwrap();
+    refused(&run_of(input, text(&other_way), &[]));
+    #[cfg(unix)]
+    {
+        let link = bench.path("link.csv");
+        std::os::unix::fs::symlink(input, &link).unwrap();
+        refused(&run_of(input, text(&link), &[]));
+        let hard = bench.path("hard.csv");
+        fs::hard_link(input, &hard).unwrap();
+        refused(&run_of(input, text(&hard), &[]));
+    }
+    // The recipe of `out.csv` would lie where the schema is.
+    let recipe = bench.write("out.csv.recipe.toml", &schema);
+    let out = bench.path("out.csv");
+    refused(&run_of(input, text(&out), &["--schema", text(&recipe)]));
+    assert_eq!(fs::read_to_string(&recipe).unwrap(), schema);
+    refused(&["profile", input, "--out", input]);
+    assert_eq!(entries(&bench), 0, "nothing was spent");
+
+    fs::remove_file(&recipe).unwrap();
+    bench.json(&run_of(input, text(&out), &[]));
+    let model = bench.path("out.csv.generator.safetensors");
+    let as_table = bench.path("model.csv");
+    fs::copy(&model, &as_table).unwrap();
+    let as_table = text(&as_table);
+    refused(&["sample", as_table, "--rows", "5", "--out", as_table, "--force"]);
+    assert_eq!(fs::read(as_table).unwrap(), fs::read(&model).unwrap());
+    assert_eq!(fs::read_to_string(input).unwrap(), data);
+}
+
+/// Writes the certificate anew with a digest that fits: it is a guard, no signature.
+fn forge(path: &Path, edit: impl FnOnce(&mut Value)) {
+    let mut certificate: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    edit(&mut certificate);
+    certificate["digest"] = json!("");
+    let digest = Sha256::digest(serde_json::to_vec(&certificate).unwrap());
+    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    certificate["digest"] = json!(digits);
+    fs::write(path, serde_json::to_string_pretty(&certificate).unwrap()).unwrap();
+}
+
+#[test]
+fn a_forged_certificate_does_not_fit_the_ledger() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let out = bench.path("out.csv");
+    bench.json(&run_of(text(&input), text(&out), &["--seed", "5"]));
+    let path = bench.path("out.csv.certificate.json");
+    let check = ["ledger", "verify", "--certificate", text(&path)];
+    bench.json(&check);
+    let honest = fs::read(&path).unwrap();
+
+    forge(&path, |certificate| {
+        certificate["random_source"] = json!("operating_system");
+        certificate["verdict"] = json!({"claim": "differentially_private"});
+    });
+    let said = bench.fails(1, &check);
+    assert!(
+        said.contains("the random source is not what the ledger recorded"),
+        "{said}"
+    );
+    // An edit of the job's number, and of what was spent.
+    fs::write(&path, &honest).unwrap();
+    forge(&path, |certificate| {
+        certificate["spending"]["ledger_entry"] = json!(77)
+    });
+    let said = bench.fails(1, &check);
+    assert!(said.contains("no job of that number"), "{said}");
+    fs::write(&path, &honest).unwrap();
+    forge(&path, |certificate| {
+        certificate["spending"]["spent"]["epsilon"] = json!(0.01);
+    });
+    let said = bench.fails(1, &check);
+    assert!(said.contains("what was spent"), "{said}");
+}
+
+#[test]
+fn a_total_is_not_passed_by_another_name() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let input = text(&input);
+    let total = ["ledger", "set-total", input, "--epsilon", "2", "--delta", "1e-4"];
+    bench.json(&[&total[..], &["--reason", "a study"]].concat());
+    // A blank line after the header, line ends of another system, the columns in another order.
+    let data = visits_csv(400);
+    let reordered: String = data.lines().fold(String::new(), |text, line| {
+        let mut cells: Vec<_> = line.split(',').collect();
+        cells.rotate_left(1);
+        text + &cells.join(",") + "\n"
+    });
+    for (name, content) in [
+        ("other.csv", data.replacen('\n', "\n\n", 1)),
+        ("dos.csv", data.replace('\n', "\r\n")),
+        ("order.csv", reordered),
+    ] {
+        let other = bench.write(name, content);
+        let schema = bench.path("visits.schema.toml");
+        let said = bench.fails(
+            1,
+            &run_of(
+                text(&other),
+                text(&bench.path("out.csv")),
+                &["--schema", text(&schema)],
+            ),
+        );
+        assert!(
+            said.contains("--version-of 1") && said.contains("nothing was spent"),
+            "{name}: {said}"
+        );
+    }
+}
+
+#[test]
+fn nobody_is_left_to_guess_what_may_be_claimed() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let (input, out) = (text(&input), bench.path("out.csv"));
+    let said = |arguments: &[&str]| {
+        let output = bench.run(arguments);
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let first = said(&run_of(input, text(&out), &["--seed", "5"]));
+    assert!(first.contains("no total is set for visits.csv"), "{first}");
+    let model = bench.path("out.csv.generator.safetensors");
+    let more = bench.path("more.csv");
+    let sample = [
+        "sample",
+        text(&model),
+        "--rows",
+        "5",
+        "--out",
+        text(&more),
+        "--force",
+    ];
+    let claim = bench.json(&sample)["claim"].as_str().unwrap().to_owned();
+    assert!(claim.contains("no DP claim") && claim.contains("seed"), "{claim}");
+    bench.json(&run_of(input, text(&out), &[]));
+    assert_eq!(bench.json(&sample)["claim"], "differentially private");
+
+    // A δ that would allow to publish whole rows is told of a release as it is of a run.
+    let mean = ["release", input, "--query", "mean", "--column", "age"];
+    let said = said(
+        &[
+            &mean[..],
+            &["--epsilon", "1", "--delta", "0.9", "--mechanism", "gaussian"],
+        ]
+        .concat(),
+    );
+    assert!(said.contains("publishes a whole row"), "{said}");
+}
+
+#[test]
+fn a_damaged_generator_is_refused() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let out = bench.path("out.csv");
+    bench.json(&run_of(text(&input), text(&out), &[]));
+    let path = bench.path("out.csv.generator.safetensors");
+    let whole = fs::read(&path).unwrap();
+    let more = bench.path("more.csv");
+    // Every bit counts: of the header, its text, and the weights, all over the file.
+    for step in 0..40 {
+        let mut damaged = whole.clone();
+        damaged[step * (whole.len() - 1) / 39] ^= 1 << (step % 8);
+        fs::write(&path, &damaged).unwrap();
+        let said = bench.fails(1, &["sample", text(&path), "--rows", "5", "--out", text(&more)]);
+        assert!(said.contains("out.csv.generator.safetensors"), "{said}");
+        assert!(!more.exists());
+    }
+}
+
+#[test]
+fn names_and_homes_that_cannot_work_are_told_before_anything_is_spent() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let input = text(&input);
+    // Long enough for the table's own name and too long for its papers'.
+    let long = bench.path(&format!("{}.csv", "n".repeat(236)));
+    bench.fails(1, &run_of(input, text(&long), &[]));
+    assert_eq!(entries(&bench), 0);
+    let output = bench
+        .program()
+        .env("POINTILLIST_HOME", "")
+        .args(["ledger", "list"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("POINTILLIST_HOME is set and empty"), "{said}");
+    for arguments in [
+        run_of(input, "out.xlsx", &[]),
+        vec![
+            "ledger",
+            "set-total",
+            input,
+            "--epsilon",
+            "1",
+            "--delta",
+            "1e-5",
+            "--reason",
+            " ",
+        ],
+        vec![
+            "release",
+            input,
+            "--query",
+            "mean",
+            "--column",
+            "age",
+            "--epsilon",
+            "-1",
+        ],
+    ] {
+        let said = bench.fails(2, &arguments);
+        assert!(!said.contains("unexpected argument"), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_told_and_not_waited_for() {
+    let bench = Bench::new();
+    let pipe = bench.path("pipe.csv");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let said = bench.fails(1, &["profile", text(&pipe)]);
+    assert!(said.contains("a pipe or a device"), "{said}");
+}
+
+/// A request to stop while rows are written ends the writing at once and leaves nothing.
+#[cfg(unix)]
+#[test]
+fn a_stop_while_rows_are_written_leaves_nothing() {
+    use std::time::{Duration, Instant};
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let out = bench.path("out.csv");
+    bench.json(&run_of(text(&input), text(&out), &[]));
+    let model = bench.path("out.csv.generator.safetensors");
+    let many = bench.path("many.csv");
+    let writing = || {
+        bench
+            .leftovers(&[])
+            .iter()
+            .any(|name| name.starts_with(".many.csv."))
+    };
+    for arguments in [
+        vec![
+            "sample",
+            text(&model),
+            "--rows",
+            "900000000",
+            "--out",
+            text(&many),
+        ],
+        {
+            let mut run = run_of(text(&input), text(&many), &[]);
+            let rows = run.iter().position(|word| *word == "10").unwrap();
+            run[rows] = "900000000";
+            run
+        },
+    ] {
+        let mut child = bench
+            .program()
+            .args(&arguments)
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        while !writing() {
+            assert!(start.elapsed() < Duration::from_secs(120), "nothing is written");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(1500));
+        let id = child.id().to_string();
+        assert!(
+            std::process::Command::new("kill")
+                .args(["-TERM", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let asked = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if asked.elapsed() > Duration::from_secs(60) {
+                child.kill().unwrap();
+                panic!("still writing");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(status.code(), Some(1));
+        assert!(!many.exists() && !writing(), "{:?}", bench.leftovers(&[]));
+    }
+}
