@@ -27,6 +27,16 @@ fn fails(bench: &Bench, status: i32, input: &str, more: &[&str]) -> String {
 
 const PROMISE: [&str; 6] = ["--epsilon", "1", "--delta", "1e-5", "--steps", "20"];
 
+/// Runs what [`attempt`] puts together, expects success, and gives what was said on standard error.
+fn succeeds(bench: &Bench, input: &str, more: &[&str]) -> String {
+    let arguments = attempt(bench, input, more);
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let output = bench.run(&words);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    said
+}
+
 fn assert_nothing_spent(bench: &Bench) {
     let listed = bench.json(&["ledger", "list"]);
     assert_eq!(listed["entries"].as_array().unwrap().len(), 0, "{listed}");
@@ -239,15 +249,8 @@ fn impossible_promises_are_refused_before_anything_is_spent() {
 fn a_delta_above_one_in_the_rows_warns_and_says_why() {
     let bench = Bench::new();
     let input = bench.visits(200);
-    let arguments = attempt(
-        &bench,
-        text(&input),
-        &["--epsilon", "1", "--delta", "0.01", "--steps", "5"],
-    );
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let output = bench.run(&words);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let more = ["--epsilon", "1", "--delta", "0.01", "--steps", "5"];
+    let said = succeeds(&bench, text(&input), &more);
     assert!(said.contains("warning") && said.contains('δ'), "{said}");
 }
 
@@ -255,7 +258,7 @@ fn a_delta_above_one_in_the_rows_warns_and_says_why() {
 fn a_batch_larger_than_the_table_is_lowered_and_told() {
     let bench = Bench::new();
     let input = bench.visits(20);
-    let arguments = attempt(
+    let said = succeeds(
         &bench,
         text(&input),
         &[
@@ -269,10 +272,6 @@ fn a_batch_larger_than_the_table_is_lowered_and_told() {
             "batch-size=512",
         ],
     );
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let output = bench.run(&words);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
     assert!(said.contains("lowered from 512 to 20"), "{said}");
 }
 
@@ -280,7 +279,7 @@ fn a_batch_larger_than_the_table_is_lowered_and_told() {
 fn few_rows_and_empty_batches_work() {
     let bench = Bench::new();
     let input = bench.visits(12);
-    let arguments = attempt(
+    succeeds(
         &bench,
         text(&input),
         &[
@@ -293,13 +292,6 @@ fn few_rows_and_empty_batches_work() {
             "--set",
             "batch-size=1",
         ],
-    );
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let output = bench.run(&words);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
     );
 }
 
@@ -326,7 +318,7 @@ fn targets_that_cannot_be_written_are_told_before_budget_is_spent() {
     let odd = bench.path("out.docx");
     let mut into_odd = arguments.clone();
     into_odd.extend(["--out", text(&odd)]);
-    let said = bench.fails(1, &into_odd);
+    let said = bench.fails(2, &into_odd);
     assert!(said.contains(".csv") && said.contains(".parquet"), "{said}");
     assert_eq!(
         bench.json(&["ledger", "list"])["entries"]

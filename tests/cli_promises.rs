@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -75,7 +76,10 @@ fn forge(path: &Path, edit: impl FnOnce(&mut Value)) {
     edit(&mut certificate);
     certificate["digest"] = json!("");
     let digest = Sha256::digest(serde_json::to_vec(&certificate).unwrap());
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut digits = String::new();
+    for byte in digest {
+        write!(digits, "{byte:02x}").unwrap();
+    }
     certificate["digest"] = json!(digits);
     fs::write(path, serde_json::to_string_pretty(&certificate).unwrap()).unwrap();
 }
@@ -103,7 +107,7 @@ fn a_forged_certificate_does_not_fit_the_ledger() {
     // An edit of the job's number, and of what was spent.
     fs::write(&path, &honest).unwrap();
     forge(&path, |certificate| {
-        certificate["spending"]["ledger_entry"] = json!(77)
+        certificate["spending"]["ledger_entry"] = json!(77);
     });
     let said = bench.fails(1, &check);
     assert!(said.contains("no job of that number"), "{said}");
@@ -269,71 +273,66 @@ fn a_pipe_is_told_and_not_waited_for() {
     assert!(said.contains("a pipe or a device"), "{said}");
 }
 
-/// A request to stop while rows are written ends the writing at once and leaves nothing.
+/// Starts the program, asks it to stop while it writes `.NAME.….partial`, and gives what it said.
 #[cfg(unix)]
-#[test]
-fn a_stop_while_rows_are_written_leaves_nothing() {
+fn stopped_while_writing(bench: &Bench, name: &str, arguments: &[&str]) -> String {
     use std::time::{Duration, Instant};
-    let bench = Bench::new();
-    let input = bench.visits(400);
-    let out = bench.path("out.csv");
-    bench.json(&run_of(text(&input), text(&out), &[]));
-    let model = bench.path("out.csv.generator.safetensors");
-    let many = bench.path("many.csv");
+    let partial = format!(".{name}.");
     let writing = || {
         bench
             .leftovers(&[])
             .iter()
-            .any(|name| name.starts_with(".many.csv."))
+            .any(|found| found.starts_with(&partial))
     };
-    for arguments in [
-        vec![
-            "sample",
-            text(&model),
-            "--rows",
-            "900000000",
-            "--out",
-            text(&many),
-        ],
-        {
-            let mut run = run_of(text(&input), text(&many), &[]);
-            let rows = run.iter().position(|word| *word == "10").unwrap();
-            run[rows] = "900000000";
-            run
-        },
-    ] {
-        let mut child = bench
-            .program()
-            .args(&arguments)
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        let start = Instant::now();
-        while !writing() {
-            assert!(start.elapsed() < Duration::from_secs(120), "nothing is written");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        std::thread::sleep(Duration::from_millis(1500));
-        let id = child.id().to_string();
-        assert!(
-            std::process::Command::new("kill")
-                .args(["-TERM", &id])
-                .status()
-                .unwrap()
-                .success()
-        );
-        let asked = Instant::now();
-        let status = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
-            }
-            if asked.elapsed() > Duration::from_secs(60) {
-                child.kill().unwrap();
-                panic!("still writing");
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        assert_eq!(status.code(), Some(1));
-        assert!(!many.exists() && !writing(), "{:?}", bench.leftovers(&[]));
+    let mut command = bench.program();
+    command.args(arguments).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let start = Instant::now();
+    while !writing() {
+        assert!(start.elapsed() < Duration::from_secs(120), "nothing is written");
+        std::thread::sleep(Duration::from_millis(20));
     }
+    let mut kill = std::process::Command::new("kill");
+    assert!(
+        kill.args(["-TERM", &child.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let asked = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if asked.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("still writing");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        !bench.path(name).exists() && !writing(),
+        "{:?}",
+        bench.leftovers(&[])
+    );
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A request to stop while rows are written ends the writing at once and leaves nothing but what was paid for.
+#[cfg(unix)]
+#[test]
+fn a_stop_while_rows_are_written_leaves_nothing_and_keeps_what_was_paid_for() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let many = bench.path("many.csv");
+    let mut run = run_of(text(&input), text(&many), &[]);
+    let rows = run.iter().position(|word| *word == "10").unwrap();
+    run[rows] = "900000000";
+    let said = stopped_while_writing(&bench, "many.csv", &run);
+    assert!(said.contains("paid for and kept"), "{said}");
+    let kept = said.split('`').find(|part| part.starts_with("sample ")).unwrap();
+    let generator = &kept["sample ".len()..];
+    let few = bench.path("few.csv");
+    bench.json(&["sample", generator, "--rows", "7", "--out", text(&few)]);
+    let sample = ["sample", generator, "--rows", "900000000", "--out", text(&many)];
+    stopped_while_writing(&bench, "many.csv", &sample);
 }

@@ -196,7 +196,7 @@ fn a_certificate_is_held_against_its_events_its_file_and_the_ledger() {
     fs::write(&out, "a,b\n1,y\n").unwrap();
     let facts = CertificateFacts {
         data_set: DataSet {
-            name: "rows".into(),
+            name: "rows.csv".into(),
             ..DataSet::default()
         },
         method: "dpgan".into(),

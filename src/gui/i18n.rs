@@ -120,32 +120,30 @@ impl Texts {
 
     /// The text of a key with its variables filled in.
     pub fn with<'a, const N: usize>(&self, key: &str, variables: [(&'a str, FluentValue<'a>); N]) -> String {
+        self.fill(key, &variables.into_iter().collect())
+            .unwrap_or_else(|| key.to_owned())
+    }
+
+    /// The text of a key with its variables filled in, if there is one. What is missing is noted.
+    fn fill(&self, key: &str, arguments: &FluentArgs<'_>) -> Option<String> {
         let Some(pattern) = self.bundle.get_message(key).and_then(|message| message.value()) else {
             self.note(key);
-            return key.to_owned();
+            return None;
         };
-        let arguments: FluentArgs<'_> = variables.into_iter().collect();
         let mut errors = Vec::new();
         let text = self
             .bundle
-            .format_pattern(pattern, Some(&arguments), &mut errors)
+            .format_pattern(pattern, Some(arguments), &mut errors)
             .into_owned();
         if !errors.is_empty() {
             self.note(key);
         }
-        text
+        Some(text)
     }
 
     /// What the engine says, in this language: by its key, or in its own words where it has none.
     pub fn say(&self, message: &Message) -> String {
-        if self.language == Language::English {
-            return message.as_str().to_owned();
-        }
-        let Some(key) = message.key() else {
-            return message.as_str().to_owned();
-        };
-        let Some(pattern) = self.bundle.get_message(key).and_then(|message| message.value()) else {
-            self.note(key);
+        let Some(key) = message.key().filter(|_| self.language != Language::English) else {
             return message.as_str().to_owned();
         };
         let arguments: FluentArgs<'_> = message
@@ -153,15 +151,8 @@ impl Texts {
             .iter()
             .map(|(name, argument)| (*name, self.filled(argument)))
             .collect();
-        let mut errors = Vec::new();
-        let text = self
-            .bundle
-            .format_pattern(pattern, Some(&arguments), &mut errors)
-            .into_owned();
-        if !errors.is_empty() {
-            self.note(key);
-        }
-        text
+        self.fill(key, &arguments)
+            .unwrap_or_else(|| message.as_str().to_owned())
     }
 
     /// What stands at a place of a message, in this language.

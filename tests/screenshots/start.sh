@@ -6,27 +6,10 @@
 # usage: BINARY=path/to/pointillist tests/screenshots/start.sh
 set -euo pipefail
 program="${BINARY:?the program, built with cargo build --release}"
-scratch="$(mktemp -d)"
-export XDG_RUNTIME_DIR="$scratch/runtime" POINTILLIST_HOME="$scratch/home" HOME="$scratch/user"
-mkdir -p "$XDG_RUNTIME_DIR" "$POINTILLIST_HOME" "$HOME"
-chmod 700 "$XDG_RUNTIME_DIR"
-unset WAYLAND_DISPLAY
-app='' xvfb=''
-finish() {
-  [ -n "$app" ] && kill "$app" 2>/dev/null || true
-  [ -n "$xvfb" ] && kill "$xvfb" 2>/dev/null || true
-  rm -rf "$scratch"
-}
-trap finish EXIT
+source "$(dirname "${BASH_SOURCE[0]}")/screen.sh"
 # The screen lies in a file, so that looking at it costs nothing.
-Xvfb -displayfd 3 -screen 0 1440x900x24 -fbdir "$scratch" -nolisten tcp 3>"$scratch/display" >/dev/null 2>&1 &
-xvfb=$!
-for _ in $(seq 50); do
-  [ -s "$scratch/display" ] && break
-  sleep 0.1
-done
-DISPLAY=":$(cat "$scratch/display")"
-export DISPLAY
+open_screen -fbdir "$scratch"
+
 drawn() {
   # The rail's light colour, EFEDE6, as the screen's file has it (blue, green, red).
   LC_ALL=C grep -qaF $'\xe6\xed\xef' "$scratch/Xvfb_screen0"

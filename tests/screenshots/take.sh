@@ -17,29 +17,8 @@ if [ -z "$program" ]; then
   program="$CARGO_TARGET_DIR/release/pointillist"
 fi
 
-width=1440 height=900
-scratch="$(mktemp -d)"
-export XDG_RUNTIME_DIR="$scratch/runtime" POINTILLIST_HOME="$scratch/home" HOME="$scratch/user"
-mkdir -p "$XDG_RUNTIME_DIR" "$POINTILLIST_HOME" "$HOME"
-chmod 700 "$XDG_RUNTIME_DIR"
-unset WAYLAND_DISPLAY
-app='' xvfb=''
-finish() {
-  [ -n "$app" ] && kill "$app" 2>/dev/null || true
-  [ -n "$xvfb" ] && kill "$xvfb" 2>/dev/null || true
-  rm -rf "$scratch"
-}
-trap finish EXIT
-
-# Xvfb itself picks a display that is free.
-Xvfb -displayfd 3 -screen 0 "${width}x${height}x24" -nolisten tcp 3>"$scratch/display" >/dev/null 2>&1 &
-xvfb=$!
-for _ in $(seq 50); do
-  [ -s "$scratch/display" ] && break
-  sleep 0.1
-done
-DISPLAY=":$(cat "$scratch/display")"
-export DISPLAY
+source "tests/screenshots/screen.sh"
+open_screen
 
 # Without a window manager the server may refuse a request that comes before the window is mapped ("Serial number of
 # failed request"): it is asked again.

@@ -25,6 +25,7 @@ path-empty = Type a path first
 
 schema-title = Schema
 schema-continue = Continue to training
+schema-continue-misfit = First mend what is said beside: the schema does not fit as it is
 schema-reviewed = reviewed: every used column has public bounds or values
 schema-open = { $count ->
     [one] 1 column needs your decision: { $names }

@@ -25,6 +25,7 @@ path-empty = 请先输入路径
 
 schema-title = 结构
 schema-continue = 继续训练
+schema-continue-misfit = 请先改正旁边所说的问题：目前的结构不能使用
 schema-reviewed = 已核对：每个参与的列都有公开的界限或取值
 schema-open = 有 { $count } 列需要您决定：{ $names }
 schema-more-warnings = 还有 { $count } 条警告

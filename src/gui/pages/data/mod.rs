@@ -11,7 +11,6 @@ use eframe::egui::{self, Align, Layout, Ui};
 use crate::gui::command::Action;
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
-use crate::gui::jobs;
 use crate::gui::theme::STEP;
 use crate::gui::widgets;
 
@@ -110,9 +109,6 @@ impl DataPage {
     fn schema_card(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
         widgets::card(ui, cx.palette, |ui| {
             ui.set_min_height(ui.available_height());
-            if let Some(misfit) = &dataset.misfit {
-                jobs::problem(ui, cx, misfit);
-            }
             self.schema.show(ui, cx, dataset);
         });
     }

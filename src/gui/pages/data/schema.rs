@@ -352,9 +352,17 @@ fn header(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
         ui.label(cx.palette.strong(t.get("schema-title")));
         let narrow = ui.available_width() < 560.0;
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if dataset.open.is_empty() && dataset.misfit.is_none() {
-                let go = widgets::accent_button(ui, cx.palette, t.get("schema-continue"));
-                if go.on_hover_text(cx.tip(ui, Action::Go(Page::Train))).clicked() {
+            if dataset.open.is_empty() {
+                // A misfit takes the button's use and not its place: nothing else on the page moves.
+                let fits = dataset.misfit.is_none();
+                let go = ui.add_enabled_ui(fits, |ui| {
+                    widgets::accent_button(ui, cx.palette, t.get("schema-continue"))
+                });
+                let go = go
+                    .inner
+                    .on_hover_text(cx.tip(ui, Action::Go(Page::Train)))
+                    .on_disabled_hover_text(t.get("schema-continue-misfit"));
+                if go.clicked() {
                     cx.act(Action::Go(Page::Train));
                 }
             } else if dataset.open.iter().any(|open| open.why == OpenReason::Suggested) {
@@ -376,6 +384,13 @@ fn header(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
 
 fn state_line(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
     let t = cx.texts;
+    if let Some(misfit) = &dataset.misfit {
+        let lines = std::iter::once(&misfit.message).chain(&misfit.causes);
+        let lines: Vec<String> = lines.map(|line| t.say(line)).collect();
+        let line = RichText::new(&lines[0]).size(SMALL).color(cx.palette.warn_text);
+        widgets::truncated(ui, line).on_hover_text(lines.join("\n"));
+        return;
+    }
     if dataset.open.is_empty() {
         widgets::truncated(ui, cx.palette.caption(t.get("schema-reviewed")));
         return;
