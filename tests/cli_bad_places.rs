@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::{Bench, schema, text};
+use support::{Bench, text};
 
 /// A short private run that writes `out`.
 fn arguments<'a>(input: &'a str, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
