@@ -12,6 +12,7 @@ use arrow::datatypes::{DataType, Field, Int32Type, Schema as ArrowSchema, Schema
 use arrow::record_batch::RecordBatch;
 
 use super::DataError;
+use super::column::Kept;
 use super::schema::Kind;
 use super::value::{format_iso, format_number};
 
@@ -48,6 +49,7 @@ struct Inner {
     starts: Vec<usize>,
     digest: OnceLock<[u8; 32]>,
     bytes: u64,
+    kept: Kept,
 }
 
 /// What a reader knows beside the rows.
@@ -109,6 +111,7 @@ impl Table {
             starts,
             digest,
             bytes: origin.bytes,
+            kept: Kept::default(),
         }))
     }
 
@@ -165,6 +168,11 @@ impl Table {
     /// One column's arrays, in order.
     pub(super) fn chunks(&self, column: usize) -> impl Iterator<Item = &ArrayRef> {
         self.0.batches.iter().map(move |batch| batch.column(column))
+    }
+
+    /// What was read of its text columns.
+    pub(super) fn kept(&self) -> &Kept {
+        &self.0.kept
     }
 
     /// BLAKE3 of the columns' names, whatever their order, without a key. Two tables of one form have the same.

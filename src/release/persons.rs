@@ -1,6 +1,6 @@
 //! Which rows count when the unit is a person.
 
-use crate::data::{DataError, NO_VALUE, NumberedTexts, Schema, Table};
+use crate::data::{DataError, Schema, Table, rows_before};
 
 /// Marks the rows that count: the first `max_rows` of each person. `None`: every row is a unit of its own.
 ///
@@ -9,15 +9,7 @@ pub(super) fn kept_rows(schema: &Schema, table: &Table) -> Result<Option<Vec<boo
     let Some(unit) = &schema.unit else {
         return Ok(None);
     };
-    let persons = NumberedTexts::read(table, schema, &unit.column)?;
-    let mut rows = vec![0_u32; persons.texts.len()];
-    let kept = persons.rows.iter().map(|&person| {
-        if person == NO_VALUE {
-            return false;
-        }
-        let seen = &mut rows[person as usize];
-        *seen += 1;
-        *seen <= unit.max_rows
-    });
+    let before = rows_before(table, schema, &unit.column)?;
+    let kept = before.iter().map(|&before| before < unit.max_rows);
     Ok(Some(kept.collect()))
 }

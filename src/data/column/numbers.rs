@@ -1,47 +1,21 @@
-//! One column of a table, read for statistics: numbers on the column's own line, codes of its domain, or the texts
-//! themselves, numbered.
-//!
-//! Unlike the row encoder, these readers never fail on a cell. A cell that is missing, does not read as the column's
-//! kind or is not in its domain is read as missing, so that what is computed from them is defined for every
-//! table, and a single row cannot decide whether there is a result.
+//! Columns of numbers, dates, times and truth values as positions on their lines.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::ops::Range;
+use std::sync::Arc;
 
-use arrow::array::{Array as _, ArrayRef};
+use arrow::array::{Array as _, LargeStringArray};
 use chrono::Datelike as _;
 
-use super::encode::{Axis, Units};
-use super::schema::{Bound, Column, Kind, Schema};
-use super::table::{Cells, cell};
-use super::value::{DAY_MICROS, MICROS, date_of, days, format_iso, parse_number};
-use super::{DataError, Table};
+use super::{find, position, threads};
+use crate::data::encode::{Axis, Units};
+use crate::data::schema::{Bound, Column, Kind, Schema};
+use crate::data::table::Cells;
+use crate::data::value::{DAY_MICROS, MICROS, date_of, days, format_iso, parse_number};
+use crate::data::{DataError, Table};
 use crate::message;
 
-/// The code, or the number of a text, of a missing cell.
-pub const NO_VALUE: u32 = u32::MAX;
-
-fn find<'a>(schema: &'a Schema, name: &str) -> Result<&'a Column, DataError> {
-    schema.find(name).ok_or_else(|| DataError::Mismatch {
-        message: message!(
-            "column-not-in-schema",
-            "the schema has no column `{column}`; check the name",
-            column = name
-        ),
-    })
-}
-
-fn chunks<'a>(table: &'a Table, name: &str) -> Result<impl Iterator<Item = &'a ArrayRef>, DataError> {
-    let position = table.position(name).ok_or_else(|| DataError::Mismatch {
-        message: message!(
-            "column-not-in-data",
-            "the data has no column `{column}`; choose the file that has it",
-            column = name
-        ),
-    })?;
-    Ok(table.chunks(position))
-}
+/// Rows that a thread parses at a time.
+const PIECE: usize = 1 << 16;
 
 /// Reads a column of numbers, dates, times or truth values.
 ///
@@ -199,10 +173,18 @@ impl NumberReader {
     /// # Errors
     /// When the table has no such column.
     pub fn read(&self, table: &Table, sink: &mut dyn FnMut(&[f64])) -> Result<(), DataError> {
+        let column = position(table, &self.name)?;
+        if table
+            .chunks(column)
+            .any(|array| matches!(Cells::of(array), Cells::Plain(_)))
+        {
+            sink(&self.parsed(table, column));
+            return Ok(());
+        }
         let mut known = Vec::new();
         let mut known_of = None;
         let mut positions = Vec::new();
-        for array in chunks(table, &self.name)? {
+        for array in table.chunks(column) {
             positions.clear();
             positions.reserve(array.len());
             match Cells::of(array) {
@@ -224,13 +206,7 @@ impl NumberReader {
                         ),
                     }
                 }
-                Cells::Plain(texts) => {
-                    positions.extend(
-                        texts
-                            .iter()
-                            .map(|text| text.map_or(f64::NAN, |text| self.of_text(text))),
-                    );
-                }
+                Cells::Plain(texts) => positions.extend(self.of_texts(texts, 0..texts.len())),
                 Cells::Integers(values) => positions.extend(
                     values
                         .iter()
@@ -263,6 +239,54 @@ impl NumberReader {
             sink(&positions);
         }
         Ok(())
+    }
+
+    /// A column of text with many distinct values: parsed by several threads, once.
+    fn parsed(&self, table: &Table, column: usize) -> Arc<Vec<f64>> {
+        // Bounds do not move a position, so they are no part of the rule.
+        let units = self.axis.as_ref().map(|axis| &axis.units);
+        let rule = format!("{:?}", (self.kind, units, &self.spellings, &self.missing_texts));
+        table.kept().positions.get(column, rule, || {
+            let mut positions = vec![f64::NAN; table.rows()];
+            let mut pieces = Vec::new();
+            let mut rest = positions.as_mut_slice();
+            for array in table.chunks(column) {
+                let Cells::Plain(texts) = Cells::of(array) else {
+                    // A column has one type.
+                    continue;
+                };
+                for start in (0..texts.len()).step_by(PIECE) {
+                    let rows = start..texts.len().min(start + PIECE);
+                    let (piece, after) = rest.split_at_mut(rows.len());
+                    rest = after;
+                    pieces.push((texts, rows, piece));
+                }
+            }
+            let share = pieces.len().div_ceil(threads()).max(1);
+            std::thread::scope(|scope| {
+                for pieces in pieces.chunks_mut(share) {
+                    scope.spawn(|| {
+                        for (texts, rows, piece) in pieces {
+                            for (place, position) in piece.iter_mut().zip(self.of_texts(texts, rows.clone()))
+                            {
+                                *place = position;
+                            }
+                        }
+                    });
+                }
+            });
+            positions
+        })
+    }
+
+    fn of_texts(&self, texts: &LargeStringArray, rows: Range<usize>) -> impl Iterator<Item = f64> {
+        rows.map(|row| {
+            if texts.is_null(row) {
+                f64::NAN
+            } else {
+                self.of_text(texts.value(row))
+            }
+        })
     }
 
     fn of_text(&self, text: &str) -> f64 {
@@ -300,221 +324,5 @@ impl NumberReader {
             .zip(self.axis.as_ref())
             .and_then(|(value, axis)| read(axis, value))
             .unwrap_or(f64::NAN)
-    }
-}
-
-/// Reads a column of a public domain: categories or truth values.
-#[derive(Clone, Debug)]
-pub struct CodeReader {
-    name: String,
-    kind: Kind,
-    values: Vec<String>,
-    places: HashMap<String, u32>,
-    missing: Vec<String>,
-}
-
-impl CodeReader {
-    /// For a categorical column with a domain, or a boolean.
-    ///
-    /// # Errors
-    /// When there is no such column, or it has no domain.
-    pub fn new(schema: &Schema, name: &str) -> Result<Self, DataError> {
-        let column = find(schema, name)?;
-        let values = match column.kind {
-            Kind::Boolean => {
-                let (no, yes) = column.boolean_spellings();
-                vec![no.to_owned(), yes.to_owned()]
-            }
-            Kind::Categorical => column.domain.clone().unwrap_or_default(),
-            _ => Vec::new(),
-        };
-        if values.is_empty() {
-            return Err(DataError::Mismatch {
-                message: message!(
-                    "column-without-domain",
-                    "column `{column}` has no list of public values; give it a domain",
-                    column = name
-                ),
-            });
-        }
-        Ok(Self {
-            name: name.to_owned(),
-            kind: column.kind,
-            places: values.iter().cloned().zip(0..).collect(),
-            values,
-            missing: schema.missing.clone(),
-        })
-    }
-
-    /// The values, in the order of their codes.
-    pub fn values(&self) -> &[String] {
-        &self.values
-    }
-
-    /// Hands the codes of all cells to `sink`, a stretch of rows at a time; [`NO_VALUE`] is a missing cell.
-    ///
-    /// # Errors
-    /// When the table has no such column.
-    pub fn read(&self, table: &Table, sink: &mut dyn FnMut(&[u32])) -> Result<(), DataError> {
-        let mut known = Vec::new();
-        let mut known_of = None;
-        let mut codes = Vec::new();
-        let mut buffer = String::new();
-        for array in chunks(table, &self.name)? {
-            codes.clear();
-            codes.reserve(array.len());
-            match Cells::of(array) {
-                Cells::Keyed(keys, texts) => {
-                    if known_of.is_none_or(|of| !std::ptr::eq(of, texts)) {
-                        known = texts
-                            .iter()
-                            .map(|text| text.map_or(NO_VALUE, |text| self.code(text)))
-                            .collect();
-                        known_of = Some(texts);
-                    }
-                    codes.extend(
-                        keys.iter()
-                            .map(|key| key.map_or(NO_VALUE, |key| known[key as usize])),
-                    );
-                }
-                Cells::Booleans(values) if self.kind == Kind::Boolean => {
-                    codes.extend(values.iter().map(|value| value.map_or(NO_VALUE, u32::from)));
-                }
-                _ => codes.extend(
-                    (0..array.len())
-                        .map(|row| cell(array, row, &mut buffer).map_or(NO_VALUE, |text| self.code(text))),
-                ),
-            }
-            sink(&codes);
-        }
-        Ok(())
-    }
-
-    fn code(&self, text: &str) -> u32 {
-        if text.is_empty() || self.missing.iter().any(|missing| missing == text) {
-            return NO_VALUE;
-        }
-        self.places.get(text).copied().unwrap_or(NO_VALUE)
-    }
-}
-
-/// The texts of a column, numbered in the order in which they are met.
-#[derive(Clone, Debug, Default)]
-pub struct NumberedTexts<'a> {
-    /// Each row's text; [`NO_VALUE`] is a missing cell.
-    pub rows: Vec<u32>,
-    /// The distinct texts.
-    pub texts: Vec<Cow<'a, str>>,
-}
-
-impl<'a> NumberedTexts<'a> {
-    /// Reads a column of any kind as text.
-    ///
-    /// # Errors
-    /// When the table has no such column.
-    pub fn read(table: &'a Table, schema: &Schema, name: &str) -> Result<Self, DataError> {
-        let mut found = Self {
-            rows: Vec::with_capacity(table.rows()),
-            texts: Vec::new(),
-        };
-        // A column has one type, so only one of the two is filled.
-        let mut lent = HashMap::with_hasher(Mixing::new());
-        let mut owned: HashMap<String, u32> = HashMap::new();
-        let mut known = Vec::new();
-        let mut known_of = None;
-        let mut buffer = String::new();
-        let Self { rows, texts } = &mut found;
-        let mut number = |text: &'a str, texts: &mut Vec<Cow<'a, str>>| {
-            if schema.is_missing(text) {
-                return NO_VALUE;
-            }
-            *lent.entry(text).or_insert_with(|| {
-                texts.push(Cow::Borrowed(text));
-                texts.len() as u32 - 1
-            })
-        };
-        for array in chunks(table, name)? {
-            match Cells::of(array) {
-                Cells::Keyed(keys, values) => {
-                    if known_of.is_none_or(|of| !std::ptr::eq(of, values)) {
-                        known = values
-                            .iter()
-                            .map(|text| text.map_or(NO_VALUE, |text| number(text, texts)))
-                            .collect();
-                        known_of = Some(values);
-                    }
-                    rows.extend(
-                        keys.iter()
-                            .map(|key| key.map_or(NO_VALUE, |key| known[key as usize])),
-                    );
-                }
-                Cells::Plain(values) => {
-                    rows.extend(
-                        values
-                            .iter()
-                            .map(|text| text.map_or(NO_VALUE, |text| number(text, texts))),
-                    );
-                }
-                _ => rows.extend((0..array.len()).map(|row| {
-                    let Some(text) = cell(array, row, &mut buffer).filter(|text| !schema.is_missing(text))
-                    else {
-                        return NO_VALUE;
-                    };
-                    if let Some(&known) = owned.get(text) {
-                        return known;
-                    }
-                    let next = texts.len() as u32;
-                    owned.insert(text.to_owned(), next);
-                    texts.push(Cow::Owned(text.to_owned()));
-                    next
-                })),
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Makes hashes of short texts in a few multiplications, from a start that differs between processes, so that no
-/// file can be made to collide.
-#[derive(Clone)]
-struct Mixing(u64);
-
-impl Mixing {
-    fn new() -> Self {
-        Self(RandomState::new().hash_one(0))
-    }
-}
-
-impl BuildHasher for Mixing {
-    type Hasher = Mixer;
-
-    fn build_hasher(&self) -> Mixer {
-        Mixer(self.0)
-    }
-}
-
-struct Mixer(u64);
-
-impl Mixer {
-    fn mix(&mut self, word: u64) {
-        let product = u128::from(self.0 ^ word) * u128::from(0x9e37_79b9_7f4a_7c15_u64);
-        self.0 = (product as u64) ^ ((product >> 64) as u64);
-    }
-}
-
-impl Hasher for Mixer {
-    fn write(&mut self, bytes: &[u8]) {
-        let mut words = bytes.chunks_exact(8);
-        for word in &mut words {
-            self.mix(u64::from_le_bytes(word.try_into().unwrap_or_default()));
-        }
-        let mut last = [0; 8];
-        let rest = words.remainder();
-        last[..rest.len()].copy_from_slice(rest);
-        self.mix(u64::from_le_bytes(last) ^ (bytes.len() as u64) << 56);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }
