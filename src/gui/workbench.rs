@@ -1,5 +1,7 @@
 //! The window's state and its frame: reads one snapshot, draws, and hands back commands.
 
+mod actions;
+
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -8,30 +10,25 @@ use eframe::egui::{self, Context, Key, Margin, Modifiers, RichText, Stroke, Ui, 
 use crate::data::ReadOptions;
 use crate::engine::command::{Command, DataSource, SchemaSource};
 use crate::engine::event::{Area, EngineEvent};
-use crate::engine::settings::{Folded, Settings, Theme};
-use crate::engine::snapshot::{RunState, Snapshot};
+use crate::engine::settings::{Settings, Theme};
+use crate::engine::snapshot::Snapshot;
 use crate::gui::bars;
 use crate::gui::command::{Action, Page, TABLE};
-use crate::gui::context::{Cx, Intent};
-use crate::gui::dialogs::{Answer, Dialogs, Purpose, Words};
+use crate::gui::context::Cx;
+use crate::gui::dialogs::{Answer, Dialogs, Purpose};
 use crate::gui::fonts;
-use crate::gui::i18n::{self, Texts};
+use crate::gui::i18n::Texts;
 use crate::gui::jobs;
 use crate::gui::messages::{Messages, News, Note};
 use crate::gui::pages::data::DataPage;
 use crate::gui::pages::export::ExportPage;
 use crate::gui::pages::privacy::PrivacyPage;
 use crate::gui::pages::train::TrainPage;
-use crate::gui::pages::welcome::{Welcome, typed_path};
+use crate::gui::pages::welcome::Welcome;
 use crate::gui::pictures::{Picture, Pictures};
 use crate::gui::questions::{self, Figure, Question};
 use crate::gui::theme::{self, Palette, STEP};
 use crate::privacy::Neighboring;
-
-/// The range of the zoom.
-const ZOOM: (f32, f32) = (1.0, 3.0);
-/// A step of the zoom.
-const ZOOM_STEP: f32 = 0.25;
 
 /// The window, apart from the engine behind it.
 pub struct Workbench {
@@ -361,160 +358,6 @@ impl Workbench {
         // Keyboards where plus needs Shift or shares its key with the equals sign.
         if ctx.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Equals)) {
             cx.act(Action::ZoomIn);
-        }
-    }
-
-    fn apply(&mut self, ctx: &Context, snapshot: &Snapshot, intent: Intent) {
-        match intent {
-            Intent::Do(action) => self.perform(ctx, snapshot, action),
-            Intent::Engine(command) => self.commands.push(command),
-            Intent::Open(path) => self.open(path),
-            Intent::UseDevice(device) => {
-                self.settings.device = device;
-                self.keep_settings();
-            }
-            Intent::Speak(language) => {
-                self.settings.language = language;
-                self.texts = Rc::new(Texts::new(language));
-                self.keep_settings();
-            }
-            Intent::Quit => {
-                self.quitting = true;
-                ctx.send_viewport_cmd(ViewportCommand::Close);
-            }
-            Intent::AskStop(run) => self.question = Some(Question::Stop(run)),
-            Intent::AskVersion => {
-                if let Some(dataset) = &snapshot.dataset {
-                    self.question = Some(Question::Version(dataset.may_be_version_of.clone(), 0));
-                }
-            }
-            Intent::AskRelease(order, lines) => self.question = Some(Question::Release(order, lines)),
-            Intent::SaveFigure(name, content) => self.save_figure(&name, content),
-            Intent::TakePicture { name, rect, steward } => self.pictures.take(name, rect, steward),
-            Intent::ChooseFigure => {
-                if let Some(Question::Figure(figure)) = &self.question {
-                    let start = typed_path(&figure.path);
-                    let words = self.words("figure-title");
-                    self.dialogs.ask(ctx, Purpose::Figure, words, Some(&start));
-                }
-            }
-            Intent::ChooseTarget => {
-                let words = self.words("dialog-target");
-                let path = self.export.path();
-                self.dialogs.ask(ctx, Purpose::Target, words, Some(&path));
-            }
-        }
-    }
-
-    fn words(&self, title: &str) -> Words {
-        Words {
-            title: self.texts.get(title).to_owned(),
-            tables: self.texts.get("dialog-tables").to_owned(),
-        }
-    }
-
-    fn perform(&mut self, ctx: &Context, snapshot: &Snapshot, action: Action) {
-        let active = snapshot.runs.iter().rev().find(|run| run.state.is_active());
-        match action {
-            Action::OpenFile => {
-                let words = self.words("dialog-open");
-                let start = self.settings.recent.first().cloned();
-                self.dialogs.ask(ctx, Purpose::Open, words, start.as_deref());
-            }
-            Action::CloseTable => {
-                self.commands.push(Command::Close);
-                self.page = Page::Data;
-            }
-            Action::SaveSchema if snapshot.dataset.is_some() => self.commands.push(Command::SaveSchema(None)),
-            Action::AcceptAll if snapshot.dataset.is_some() => {
-                let edit = crate::engine::command::SchemaEdit::AcceptAllSuggestions;
-                self.commands.push(Command::EditSchema(edit));
-            }
-            Action::Start => self.start(snapshot),
-            Action::PauseOrResume => {
-                if let Some(run) = active {
-                    let paused = run.state == RunState::Paused;
-                    self.commands.push(if paused {
-                        Command::Resume(run.id)
-                    } else {
-                        Command::Pause(run.id)
-                    });
-                }
-            }
-            Action::Stop => self.question = active.map(|run| Question::Stop(run.id)),
-            Action::Export => match (self.page, self.export.request()) {
-                (Page::Export, Some(request)) => {
-                    self.commands.push(Command::Export(Box::new(request.clone())));
-                }
-                _ => self.page = Page::Export,
-            },
-            Action::Go(page) => self.page = page,
-            Action::ToggleLog => self.messages.log_open = !self.messages.log_open,
-            Action::Palette => self.question = Some(Question::Palette(String::new())),
-            Action::ResetLayout => {
-                ctx.memory_mut(|memory| *memory = egui::Memory::default());
-                self.dressed = None;
-                self.messages.log_open = false;
-                self.settings.folded = Folded::default();
-                self.keep_settings();
-            }
-            Action::Undo => self.train.undo(),
-            Action::Redo => self.train.redo(),
-            Action::FoldRail | Action::FoldPlan | Action::FoldRows => {
-                let folded = &mut self.settings.folded;
-                let panel = match action {
-                    Action::FoldRail => &mut folded.rail,
-                    Action::FoldPlan => &mut folded.plan,
-                    _ => &mut folded.rows,
-                };
-                *panel = !*panel;
-                self.keep_settings();
-            }
-            Action::SaveSchema | Action::AcceptAll => {}
-            Action::ToggleTheme
-            | Action::SwitchLanguage
-            | Action::ZoomIn
-            | Action::ZoomOut
-            | Action::ZoomReset => self.change_look(action),
-        }
-    }
-
-    fn change_look(&mut self, action: Action) {
-        let settings = &mut self.settings;
-        match action {
-            Action::ToggleTheme => {
-                settings.theme = if settings.theme == Theme::Light {
-                    Theme::Dark
-                } else {
-                    Theme::Light
-                };
-            }
-            Action::SwitchLanguage => {
-                settings.language = i18n::other(settings.language);
-                self.texts = Rc::new(Texts::new(settings.language));
-            }
-            Action::ZoomIn => settings.zoom = (settings.zoom + ZOOM_STEP).min(ZOOM.1),
-            Action::ZoomOut => settings.zoom = (settings.zoom - ZOOM_STEP).max(ZOOM.0),
-            _ => settings.zoom = 1.0,
-        }
-        self.keep_settings();
-    }
-
-    /// Starts the run as the form has it, unless something keeps it from starting.
-    fn start(&mut self, snapshot: &Snapshot) {
-        self.page = Page::Train;
-        let palette = Palette::of(self.settings.theme);
-        let cx = Cx {
-            snapshot,
-            texts: &self.texts,
-            palette,
-            settings: &self.settings,
-            intents: Vec::new(),
-        };
-        if self.train.blocked(&cx).is_none() {
-            let mut request = self.train.request.clone();
-            request.device = self.settings.device;
-            self.commands.push(Command::Start(Box::new(request)));
         }
     }
 }

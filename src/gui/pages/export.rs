@@ -1,15 +1,16 @@
 //! Writing synthetic rows: how many, where to, and what goes with them.
 
+mod certificate;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, Sense, TextEdit, Ui, UiBuilder};
+use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, TextEdit, Ui};
 
-use crate::data::{Kind, Provenance, Schema};
+use crate::data::Kind;
 use crate::engine::command::{Condition, ExportRequest, RunId};
 use crate::engine::event::Exported;
 use crate::engine::snapshot::{RunState, RunView};
-use crate::gui::bars;
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
@@ -19,14 +20,9 @@ use crate::gui::pages::welcome::typed_path;
 use crate::gui::plot;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
-use crate::train::StopReason;
 
 /// The most rows that the field takes.
 const MOST_ROWS: usize = 100_000_000;
-/// The height of a name and its value.
-const FACT: f32 = 20.0;
-/// The width of the names.
-const NAME: f32 = 132.0;
 /// The least height of the rows' card.
 const LEAST_ROWS: f32 = 180.0;
 /// Below this width the certificate stands under the form.
@@ -70,7 +66,7 @@ impl ExportPage {
                 let room = ui.available_width();
                 if room < STACKED {
                     widgets::card(ui, cx.palette, |ui| self.form(ui, cx, &finished, &run));
-                    widgets::card(ui, cx.palette, |ui| certificate(ui, cx, &run));
+                    widgets::card(ui, cx.palette, |ui| certificate::show(ui, cx, &run));
                     self.written(ui, cx);
                     rows(ui, cx, &run, LEAST_ROWS);
                     return;
@@ -99,7 +95,7 @@ impl ExportPage {
                         self.form(ui, cx, &finished, &run);
                         self.written(ui, cx);
                     });
-                    column(ui, &mut |ui| certificate(ui, cx, &run));
+                    column(ui, &mut |ui| certificate::show(ui, cx, &run));
                     tall
                 });
                 if (columns.inner - self.tall).abs() > 0.5 {
@@ -285,9 +281,9 @@ impl ExportPage {
                 ("file-recipe", &done.recipe),
                 ("file-generator", &done.generator),
             ] {
-                fact(ui, cx, t.get(key), &path.display().to_string());
+                certificate::fact(ui, cx, t.get(key), &path.display().to_string());
             }
-            fact(ui, cx, "SHA-256", &done.written.sha256);
+            certificate::fact(ui, cx, "SHA-256", &done.written.sha256);
         });
     }
 
@@ -384,22 +380,6 @@ fn empty(ui: &mut Ui, cx: &mut Cx<'_>) {
     });
 }
 
-/// A name and a value beside it, in a row as high as its text.
-fn fact(ui: &mut Ui, cx: &Cx<'_>, name: &str, value: &str) {
-    ui.spacing_mut().item_spacing.y = 3.0;
-    let size = egui::vec2(ui.available_width(), FACT);
-    let (row, _) = ui.allocate_exact_size(size, Sense::hover());
-    let (left, right) = row.split_left_right_at_x(row.left() + NAME.min(row.width() / 3.0));
-    let layout = Layout::left_to_right(Align::Center);
-    ui.scope_builder(UiBuilder::new().max_rect(left).layout(layout), |ui| {
-        widgets::truncated(ui, cx.palette.caption(name));
-    });
-    ui.scope_builder(UiBuilder::new().max_rect(right).layout(layout), |ui| {
-        ui.add(egui::Label::new(value).truncate().selectable(true))
-            .on_hover_text(value);
-    });
-}
-
 /// The rows that the run makes now: what an export would hold.
 fn rows(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
     widgets::card(ui, cx.palette, |ui| {
@@ -415,96 +395,4 @@ fn rows(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
         );
         sample::show(ui, cx, &run.sample, run.id.0, inner - 26.0);
     });
-}
-
-/// What the certificate beside the export will say.
-fn certificate(ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
-    let t = cx.texts;
-    ui.label(cx.palette.title(t.get("certificate-title")));
-    ui.add(egui::Label::new(cx.palette.caption(t.get("certificate-lead"))).wrap());
-    let claim = run.target.filter(|_| run.seed.is_none());
-    let Some(target) = claim else {
-        let key = if run.seed.is_some() {
-            "seed-warning"
-        } else {
-            "run-no-claim"
-        };
-        ui.label(RichText::new(t.get(key)).color(cx.palette.warn_text));
-        return;
-    };
-    let summary = run.plan.as_deref();
-    let epsilon = summary.and_then(|plan| plan.epsilon).unwrap_or(target.epsilon);
-    let promise = t.with(
-        "budget-charge",
-        [
-            ("epsilon", format::epsilon(epsilon).into()),
-            ("delta", format::delta(target.delta).into()),
-        ],
-    );
-    fact(ui, cx, t.get("certificate-promise"), &promise);
-    if let Some(dataset) = &cx.snapshot.dataset {
-        fact(ui, cx, t.get("certificate-unit"), &bars::unit(cx, dataset));
-    }
-    fact(
-        ui,
-        cx,
-        t.get("certificate-relation"),
-        t.get(bars::relation_key(target.neighboring)),
-    );
-    if let Some(plan) = summary {
-        let sampling = t.with(
-            "certificate-sampling-value",
-            [
-                ("rate", format::percent(plan.sampling_rate).into()),
-                ("steps", format::count(plan.steps).into()),
-            ],
-        );
-        fact(ui, cx, t.get("certificate-sampling"), &sampling);
-    }
-    fact(
-        ui,
-        cx,
-        t.get("certificate-random"),
-        t.get("certificate-random-os"),
-    );
-    if let RunState::Finished(reason) = run.state {
-        fact(
-            ui,
-            cx,
-            t.get("certificate-end"),
-            crate::gui::messages::stop_reason(cx, reason),
-        );
-    }
-    if let Some(dataset) = &cx.snapshot.dataset {
-        widgets::rule(ui, cx.palette);
-        unprotected(ui, cx, &dataset.schema, &run.state);
-    }
-}
-
-fn unprotected(ui: &mut Ui, cx: &Cx<'_>, schema: &Schema, state: &RunState) {
-    let t = cx.texts;
-    ui.label(cx.palette.strong(t.get("certificate-unprotected")));
-    let accepted: Vec<&str> = schema
-        .column
-        .iter()
-        .filter(|column| column.is_used() && column.provenance == Some(Provenance::Accepted))
-        .map(|column| column.name.as_str())
-        .collect();
-    let mut lines = Vec::new();
-    if !accepted.is_empty() {
-        lines.push(t.with("certificate-accepted", [("names", accepted.join(", ").into())]));
-    }
-    if schema.rows.is_none() {
-        lines.push(t.get("certificate-rows").to_owned());
-    }
-    if *state == RunState::Finished(StopReason::ByPerson) {
-        lines.push(t.get("certificate-stopped").to_owned());
-    }
-    lines.push(t.get("certificate-looking").to_owned());
-    for line in lines {
-        ui.horizontal_top(|ui| {
-            widgets::dot(ui, cx.palette.warn);
-            ui.add(egui::Label::new(line).wrap());
-        });
-    }
 }
