@@ -70,6 +70,47 @@ fn what_is_read_is_never_written_over() {
     assert_eq!(fs::read_to_string(input).unwrap(), data);
 }
 
+#[test]
+fn a_reviewed_schema_is_replaced_only_when_told() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let schema = bench.path("visits.schema.toml");
+    let reviewed = fs::read_to_string(&schema).unwrap();
+    let said = bench.fails(1, &["profile", text(&input), "--out", text(&schema)]);
+    assert!(said.contains("--force"), "{said}");
+    assert_eq!(fs::read_to_string(&schema).unwrap(), reviewed);
+    bench.json(&["profile", text(&input), "--out", text(&schema), "--force"]);
+    assert!(fs::read_to_string(&schema).unwrap().contains("suggested"));
+}
+
+#[test]
+fn a_recipe_brings_its_schema_and_says_when_another_is_used() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let out = bench.path("out.csv");
+    bench.json(&run_of(text(&input), text(&out), &[]));
+    let recipe = bench.path("out.csv.recipe.toml");
+    let again = |name: &str| {
+        let path = bench.path(name);
+        let arguments = ["synthesize", text(&input), "--recipe", text(&recipe)];
+        let out = ["--rows", "10", "--out", text(&path)];
+        let output = bench.run(&[arguments.as_slice(), &out].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    assert!(!again("same.csv").contains("another"));
+    let beside = bench.path("visits.schema.toml");
+    let changed = fs::read_to_string(&beside)
+        .unwrap()
+        .replace("upper = 90", "upper = 99");
+    fs::write(&beside, changed).unwrap();
+    assert!(again("changed.csv").contains("is another than the one used now"));
+    // Without one beside the data, the recipe's own.
+    fs::remove_file(&beside).unwrap();
+    assert!(!again("own.csv").contains("another"));
+}
+
 /// Writes the certificate anew with a digest that fits: it is a guard, no signature.
 fn forge(path: &Path, edit: impl FnOnce(&mut Value)) {
     let mut certificate: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();

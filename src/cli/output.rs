@@ -69,6 +69,14 @@ impl CliError {
     }
 }
 
+/// A cause in the system's words, without the number that its programmers know it by.
+fn plain(cause: &str) -> &str {
+    match cause.rfind(" (os error ") {
+        Some(start) if cause.ends_with(')') => &cause[..start],
+        _ => cause,
+    }
+}
+
 impl From<Problem> for CliError {
     fn from(problem: Problem) -> Self {
         Self::Failure {
@@ -86,7 +94,7 @@ impl std::fmt::Display for CliError {
                 write!(formatter, "error: {message}")?;
                 causes
                     .iter()
-                    .try_for_each(|cause| write!(formatter, "\n  because: {cause}"))
+                    .try_for_each(|cause| write!(formatter, "\n  because: {}", plain(cause)))
             }
         }
     }
@@ -151,6 +159,12 @@ pub fn progress_bar(length: u64, unit: &str) -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_systems_words_come_without_their_number() {
+        assert_eq!(plain("Permission denied (os error 13)"), "Permission denied");
+        assert_eq!(plain("bad (os error"), "bad (os error");
+    }
 
     #[test]
     fn control_characters_are_spelt_out() {

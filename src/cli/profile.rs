@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::cli::drive::Driver;
 use crate::cli::output::{CliError, print_json, print_line, warn};
 use crate::engine::{Command, EngineEvent, SchemaSource};
+use crate::export::{check_not_input, try_target};
 
 /// Arguments of `profile`.
 #[derive(Debug, Args)]
@@ -17,6 +18,9 @@ pub struct ProfileArgs {
     /// Writes the schema here.
     #[arg(long, value_name = "SCHEMA")]
     out: Option<PathBuf>,
+    /// Replaces an existing schema, with all that was declared in it.
+    #[arg(long, requires = "out")]
+    force: bool,
     /// Prints one JSON object and nothing else.
     #[arg(long)]
     json: bool,
@@ -27,6 +31,11 @@ pub struct ProfileArgs {
 /// # Errors
 /// When the table cannot be read or the schema cannot be written.
 pub fn run(args: &ProfileArgs) -> Result<(), CliError> {
+    if let Some(path) = &args.out {
+        check_not_input(std::slice::from_ref(path), &[&args.input])
+            .map_err(|error| CliError::from_error(&error))?;
+        try_target(path, args.force).map_err(|error| CliError::from_target(&error))?;
+    }
     let driver = Driver::start()?;
     driver.open(args.input.clone(), SchemaSource::Inferred)?;
     let snapshot = driver.engine.snapshot();

@@ -1,6 +1,6 @@
 //! `synthesize`: trains on a table and writes synthetic rows, their certificate, recipe and generator.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -113,11 +113,10 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
         try_target(file, args.force).map_err(|error| CliError::from_target(&error))?;
     }
     let driver = Driver::start()?;
-    let schema = args
-        .schema
-        .clone()
-        .map_or(SchemaSource::Beside, SchemaSource::File);
-    driver.open(args.input.clone(), schema)?;
+    driver.open(args.input.clone(), schema_source(args))?;
+    if let Some(recipe) = &args.recipe {
+        warn_of_other_schema(&driver, recipe)?;
+    }
     if let Some(condition) = &args.condition {
         check_condition(&driver, condition)?;
     }
@@ -136,6 +135,35 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     };
     let exported = export(&driver, wanted).map_err(|error| keep(&driver, args, &outcome, error))?;
     report(args, &driver, &outcome, &exported)
+}
+
+/// The schema that is named, else the one beside the data, else the recipe's.
+fn schema_source(args: &SynthesizeArgs) -> SchemaSource {
+    match (&args.schema, &args.recipe) {
+        (Some(path), _) => SchemaSource::File(path.clone()),
+        (None, Some(recipe)) if Schema::find_beside(&args.input).is_none() => {
+            SchemaSource::Recipe(recipe.clone())
+        }
+        (None, _) => SchemaSource::Beside,
+    }
+}
+
+/// A recipe repeats its run only under its own schema.
+fn warn_of_other_schema(driver: &Driver, recipe: &Path) -> Result<(), CliError> {
+    let own: Option<Schema> = Recipe::load(recipe)
+        .map_err(|error| CliError::from_error(&error))?
+        .schema()
+        .map_err(|error| CliError::from_error(&error))?;
+    let used = driver.engine.snapshot();
+    if let (Some(own), Some(dataset)) = (own, &used.dataset)
+        && own != *dataset.schema
+    {
+        warn(&format!(
+            "the schema of {} is another than the one used now, so the run is not repeated exactly",
+            recipe.display()
+        ));
+    }
+    Ok(())
 }
 
 /// The run that the arguments and the recipe ask for.

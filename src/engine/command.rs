@@ -31,6 +31,8 @@ pub enum SchemaSource {
     Inferred,
     /// This file.
     File(PathBuf),
+    /// The one that this recipe file holds.
+    Recipe(PathBuf),
 }
 
 /// Where a table comes from.

@@ -16,6 +16,7 @@ use crate::engine::event::{Area, Problem};
 use crate::engine::inverse;
 use crate::engine::run_job::plan_for;
 use crate::engine::snapshot::{EpsilonAnswer, LoadStage};
+use crate::export::Recipe;
 use crate::message;
 use crate::num::Progress;
 use crate::privacy::ledger::Total;
@@ -288,6 +289,13 @@ fn find_schema(data: &Path, source: &SchemaSource) -> Result<(Option<PathBuf>, O
     let path = match source {
         SchemaSource::Inferred => None,
         SchemaSource::File(path) => Some(path.clone()),
+        SchemaSource::Recipe(path) => {
+            let recipe = Recipe::load(path).map_err(|error| Problem::new(Area::Schema, &error))?;
+            let schema = recipe
+                .schema()
+                .map_err(|error| Problem::new(Area::Schema, &error))?;
+            return Ok((None, schema));
+        }
         SchemaSource::Beside => Schema::find_beside(data),
     };
     let Some(path) = path else { return Ok((None, None)) };

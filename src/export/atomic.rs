@@ -1,17 +1,25 @@
 //! Files that are whole or absent: written under another name in the same folder, synced, then renamed.
 //!
 //! A reader, or the next start after a crash, sees the old file, the whole new one, or none; never half of
-//! one. What is dropped unfinished leaves nothing behind. (A process killed at the wrong moment can leave a
-//! hidden `.NAME.….partial`, which nobody takes for the file itself.)
+//! one. What is dropped unfinished leaves nothing behind. A process killed at the wrong moment can leave a hidden
+//! `.NAME.….partial`, which nobody takes for the file itself, and which the next file of that name takes away:
+//! whoever writes one holds its lock.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile};
 
 use super::ExportError;
+
+/// How the name of a file in the making ends.
+const SUFFIX: &str = ".partial";
+
+/// A file in the making that is younger than this may be somebody's who has not locked it yet.
+const SETTLED: Duration = Duration::from_secs(60);
 
 /// Bytes kept back before they go to the file.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -33,13 +41,16 @@ impl AtomicFile {
         check_target(path, overwrite)?;
         let prefix = partial_prefix(path);
         let mut builder = Builder::new();
-        builder.prefix(&prefix).suffix(".partial");
+        builder.prefix(&prefix).suffix(SUFFIX);
         // A file that is meant to leave gets the permissions of any new file, not those of a private one.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        clear_abandoned(path);
         let file = builder
             .tempfile_in(folder_of(path))
             .map_err(|source| ExportError::from_write(path, source))?;
+        // Some network folders have no locks; a file in the making is then never taken for an abandoned one.
+        let _ = file.as_file().try_lock();
         Ok(Self {
             writer: BufWriter::with_capacity(BUFFER_BYTES, file),
             path: path.to_path_buf(),
@@ -86,6 +97,32 @@ impl Write for AtomicFile {
     }
 }
 
+/// Takes away what a killed process left of an earlier attempt at this file. Whatever fails, the new file can
+/// still be written.
+fn clear_abandoned(path: &Path) {
+    let prefix = partial_prefix(path);
+    let Ok(entries) = fs::read_dir(folder_of(path)) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_partial = name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes())
+            && name.as_encoded_bytes().ends_with(SUFFIX.as_bytes())
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+            && is_settled(&entry);
+        // A lock that can be had belongs to nobody who lives.
+        if is_partial && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether nobody has written to it for a while: a file is made a moment before it is locked.
+fn is_settled(entry: &fs::DirEntry) -> bool {
+    let modified = entry.metadata().and_then(|data| data.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > SETTLED))
+}
+
 /// How the name of a file in the making begins.
 fn partial_prefix(path: &Path) -> OsString {
     let mut prefix = OsString::from(".");
@@ -119,7 +156,7 @@ pub fn try_target(path: &Path, overwrite: bool) -> Result<(), ExportError> {
     // Under the name that the file will have in the making, so that one too long is found as well.
     let mut probe = Builder::new()
         .prefix(&partial_prefix(path))
-        .suffix(".partial")
+        .suffix(SUFFIX)
         .tempfile_in(folder_of(path))
         .map_err(failed)?;
     probe.write_all(&vec![0; PROBE_BYTES]).map_err(failed)?;
@@ -225,6 +262,33 @@ mod tests {
         write_atomically(&path, b"new", true).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(names(folder.path()), ["table.csv"]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_taken_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        let left = |name: &str, age: Duration| {
+            let file = File::create(folder.path().join(name)).unwrap();
+            file.set_modified(std::time::SystemTime::now() - age).unwrap();
+            file
+        };
+        let old = SETTLED + Duration::from_secs(5);
+        left(".table.csv.abc.partial", old);
+        left(".other.csv.abc.partial", old);
+        left(".table.csv.new.partial", Duration::ZERO);
+        let alive = left(".table.csv.def.partial", old);
+        alive.try_lock().unwrap();
+        write_atomically(&path, b"new", false).unwrap();
+        assert_eq!(
+            names(folder.path()),
+            [
+                ".other.csv.abc.partial",
+                ".table.csv.def.partial",
+                ".table.csv.new.partial",
+                "table.csv"
+            ]
+        );
     }
 
     #[test]

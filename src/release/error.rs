@@ -10,7 +10,7 @@ use crate::privacy::{AccountingError, Neighboring};
 #[non_exhaustive]
 pub enum ReleaseError {
     /// The query needs a column.
-    #[error("a {query} needs a column; name one with --column")]
+    #[error("the query {query} needs a column; name one with --column")]
     NoColumn {
         /// The query.
         query: &'static str,

@@ -64,6 +64,8 @@ pub(super) fn say(error: &LedgerError) -> Message {
         | E::UnitDiffers { .. }
         | E::CannotTotal { .. }
         | E::TotalNotRaised { .. }
+        | E::NoDeltaApart { .. }
+        | E::TotalTooLarge { .. }
         | E::TotalTooSmall { .. } => total(error),
         E::ReasonMissing => said!(error, "ledger-reason-missing"),
         E::NotAPromise { epsilon, delta } => {
@@ -98,6 +100,10 @@ fn total(error: &LedgerError) -> Message {
             needed = percent(*needed),
             left = percent(*left)
         ),
+        E::NoDeltaApart { dataset_name } => said!(error, "ledger-no-delta-apart", name = dataset_name),
+        E::TotalTooLarge { epsilon, most } => {
+            said!(error, "ledger-total-too-large", epsilon = epsilon, most = most)
+        }
         E::RelationDiffers {
             dataset_name,
             kept,

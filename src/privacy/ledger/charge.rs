@@ -14,6 +14,10 @@ use crate::privacy::EventList;
 /// stated to.
 const ROUNDING: f64 = 1e-12;
 
+/// The largest ε of a total. At ε = 1000 an attacker's odds may grow by a factor of 10^434: more is a slip of the
+/// hand, and a total cannot be lowered.
+pub(super) const MOST_TOTAL: f64 = 1000.0;
+
 /// Whether the two numbers can be a promise.
 pub(super) fn check_promise(epsilon: f64, delta: f64) -> Result<(), LedgerError> {
     if epsilon.is_finite() && epsilon >= 0.0 && (0.0..1.0).contains(&delta) {
@@ -53,6 +57,11 @@ pub(super) fn against_total(
     let before = (total.spent.0 + reserved.0, total.spent.1 + reserved.1);
     if limits.share(before.0 + cost.value, before.1 + cost.delta) <= 1.0 + ROUNDING {
         return Ok(Some(cost));
+    }
+    if cost.delta > 0.0 && limits.delta <= 0.0 {
+        return Err(LedgerError::NoDeltaApart {
+            dataset_name: account.name.clone(),
+        });
     }
     Err(LedgerError::OverTotal {
         dataset_name: account.name.clone(),

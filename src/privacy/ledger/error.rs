@@ -145,6 +145,14 @@ pub enum LedgerError {
         /// The share that is left.
         left: f64,
     },
+    /// The job has a δ of its own, and the total keeps none for such jobs.
+    #[error(
+        "the total of \"{dataset_name}\" has no room for a job with a δ of its own, such as stability-based categories: the first job under it had none, so all of δ backs the noise of the others; declare the values instead (nothing was spent)"
+    )]
+    NoDeltaApart {
+        /// The data set.
+        dataset_name: String,
+    },
     /// The total is kept under another neighbouring relation.
     #[error("the total of \"{dataset_name}\" is kept under {:?}, and this job's promise is under {:?}; the two do not add up, so choose the total's relation", .kept, .asked)]
     RelationDiffers {
@@ -209,6 +217,14 @@ pub enum LedgerError {
         epsilon: f64,
         /// δ as given.
         delta: f64,
+    },
+    /// A total that would never refuse anything, and could never be lowered.
+    #[error("a total of ε = {epsilon} would refuse nothing, and it can never be lowered; the most is {most}")]
+    TotalTooLarge {
+        /// ε as given.
+        epsilon: f64,
+        /// The most that is taken.
+        most: f64,
     },
     /// Values that the ledger could not give back as they were.
     #[error("the ledger cannot keep this entry: {reason}")]

@@ -306,7 +306,30 @@ fn a_total_without_room_is_refused() {
             "{epsilon} {delta}: {refused:?}"
         );
     }
+    // A slip of the hand could not be taken back.
+    let refused = ledger.set_total(&dataset, "x", (1e300, 1e-5), "why");
+    assert!(
+        matches!(refused, Err(LedgerError::TotalTooLarge { .. })),
+        "{refused:?}"
+    );
     assert!(ledger.entries(None).unwrap().is_empty());
+}
+
+#[test]
+fn a_total_that_sets_no_delta_apart_says_so() {
+    let (_home, mut ledger, dataset) = with_total(2.0);
+    ledger.reserve(&job(dataset, gaussian(20.0, 1), 0.2)).unwrap();
+    let mut own = EventList::new(Neighboring::AddRemoveOne);
+    own.push(
+        PrivacyEvent::Approx {
+            epsilon: 0.01,
+            delta: 1e-9,
+        },
+        1,
+    );
+    let refused = ledger.reserve(&job(dataset, own, 0.01)).unwrap_err();
+    assert!(matches!(refused, LedgerError::NoDeltaApart { .. }), "{refused:?}");
+    assert!(!refused.to_string().contains("inf"), "{refused}");
 }
 
 #[test]
