@@ -70,10 +70,17 @@ impl CliError {
 }
 
 /// A cause in the system's words, without the number that its programmers know it by.
-fn plain(cause: &str) -> &str {
-    match cause.rfind(" (os error ") {
-        Some(start) if cause.ends_with(')') => &cause[..start],
-        _ => cause,
+fn plain(cause: &str) -> String {
+    let number = |text: &str| {
+        let end = text.find(')')?;
+        text[..end].parse::<u32>().ok().map(|_| end + 1)
+    };
+    match cause.split_once(" (os error ") {
+        Some((before, after)) => match number(after) {
+            Some(end) => format!("{before}{}", &after[end..]),
+            None => cause.to_owned(),
+        },
+        None => cause.to_owned(),
     }
 }
 
@@ -163,7 +170,11 @@ mod tests {
     #[test]
     fn the_systems_words_come_without_their_number() {
         assert_eq!(plain("Permission denied (os error 13)"), "Permission denied");
-        assert_eq!(plain("bad (os error"), "bad (os error");
+        assert_eq!(
+            plain("Not yours (os error 13) at path \"x\""),
+            "Not yours at path \"x\""
+        );
+        assert_eq!(plain("bad (os error x)"), "bad (os error x)");
     }
 
     #[test]
