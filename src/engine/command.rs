@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::data::{Bound, Kind, ReadOptions, Scale};
+use crate::data::{Bound, Kind, ReadOptions, Scale, Schema};
 use crate::engine::settings::{Language, Settings};
 use crate::num::Epsilon;
 use crate::privacy::Neighboring;
@@ -230,6 +230,8 @@ pub enum Command {
     Close,
     /// Changes the schema under review.
     EditSchema(SchemaEdit),
+    /// Puts an earlier state of the schema under review back: a change is taken back, or made again.
+    RestoreSchema(Arc<Schema>),
     /// Writes the schema as `NAME.schema.toml` beside the data, or to this path.
     SaveSchema(Option<PathBuf>),
     /// Works out what a run with these settings would be and cost; the latest request wins.

@@ -218,6 +218,7 @@ impl Coordinator {
             Command::CancelLoad => self.dataset.cancel_load(),
             Command::Close => self.close(),
             Command::EditSchema(edit) => self.edit_schema(edit),
+            Command::RestoreSchema(schema) => self.restore_schema(&schema),
             Command::SaveSchema(path) => self.save_schema(path),
             Command::PreviewPlan(request) => self.preview_plan(request),
             Command::FindEpsilon(question) => self.find_epsilon(question),

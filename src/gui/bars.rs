@@ -1,8 +1,8 @@
 //! The frame around the pages: rail and top bar.
 
 use eframe::egui::{
-    self, Align, Align2, Color32, ComboBox, FontId, Layout, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
-    accesskit::Role, vec2,
+    self, Align, Align2, Color32, ComboBox, FontId, Layout, RichText, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, accesskit::Role, vec2,
 };
 
 use crate::engine::snapshot::{Dataset, RunState};
@@ -291,13 +291,19 @@ fn device(ui: &mut Ui, cx: &mut Cx<'_>) {
         .width(84.0)
         .show_ui(ui, |ui| {
             for &(kind, key) in DEVICES {
-                ui.selectable_value(&mut chosen, kind, cx.texts.get(key));
+                let tip = format!("{key}-tip");
+                ui.selectable_value(&mut chosen, kind, cx.texts.get(key))
+                    .on_hover_text(cx.texts.get(&tip));
             }
         })
         .response;
     response
         .accessible_name(cx.texts.get("device-name"))
-        .on_hover_text(cx.texts.get("device-tip"));
+        .on_hover_text(format!(
+            "{}\n{}",
+            cx.texts.get("device-tip"),
+            cx.texts.get(&format!("{}-tip", name(current)))
+        ));
     if chosen != current {
         cx.intents.push(Intent::UseDevice(chosen));
     }
@@ -328,14 +334,21 @@ fn gauge_sums(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset, budget: &Budget) {
             [("spent", spent.into()), ("reserved", reserved.into())],
         )
     } else {
-        let key = if dataset.schema.public {
-            "budget-public"
-        } else {
-            "budget-no-total"
-        };
-        cx.texts.with(key, [("spent", spent.into())])
+        cx.texts.with("budget-spent-only", [("spent", spent.into())])
     };
-    widgets::truncated(ui, cx.palette.caption(line));
+    // Without a total there is nothing to take a share of, so there is no bar either.
+    let key = if dataset.schema.public {
+        "budget-public"
+    } else {
+        "budget-no-total"
+    };
+    let head = cx.texts.get(key);
+    let size = vec2(GAUGE, 15.0);
+    for text in [RichText::new(head).size(SMALL), cx.palette.caption(line)] {
+        ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+            widgets::truncated(ui, text);
+        });
+    }
 }
 
 fn gauge(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset, budget: &Budget) {
@@ -347,18 +360,26 @@ fn gauge(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset, budget: &Budget) {
             ("delta", format::delta(budget.spent.delta).into()),
         ],
     );
-    let tip = t.with("budget-tip", [("spent", spent.as_str().into())]);
+    let mut tip = t.with("budget-tip", [("spent", spent.as_str().into())]);
+    if budget.shares.is_none() {
+        let key = if dataset.schema.public {
+            "budget-public-tip"
+        } else {
+            "budget-no-total-tip"
+        };
+        tip = format!("{} {tip}", t.get(key));
+    }
     let inner = ui.allocate_ui_with_layout(vec2(GAUGE, 34.0), Layout::top_down(Align::Min), |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         ui.set_width(GAUGE);
         ui.add_space(6.0);
         let name = t.get("budget-name");
-        let (spent, reserved) = budget
-            .shares
-            .map_or((0.0, 0.0), |shares| (shares.spent, shares.reserved));
-        widgets::budget(ui, cx.palette, spent as f32, reserved as f32, GAUGE, name);
         match budget.shares {
-            Some(shares) => gauge_shares(ui, cx, shares),
+            Some(shares) => {
+                let (spent, reserved) = (shares.spent as f32, shares.reserved as f32);
+                widgets::budget(ui, cx.palette, spent, reserved, GAUGE, name);
+                gauge_shares(ui, cx, shares);
+            }
             None => gauge_sums(ui, cx, dataset, budget),
         }
     });

@@ -54,7 +54,7 @@ pub enum Action {
     ZoomOut,
     /// Text and controls at their designed size.
     ZoomReset,
-    /// Takes the last change of the plan back.
+    /// Takes the last change of schema, plan or form back.
     Undo,
     /// Makes it again.
     Redo,
@@ -117,8 +117,16 @@ pub const TABLE: [Described; 25] = [
     keyed(Action::ZoomIn, "action-zoom-in", Key::Plus),
     keyed(Action::ZoomOut, "action-zoom-out", Key::Minus),
     keyed(Action::ZoomReset, "action-zoom-reset", Key::Num0),
+    // Ahead of undo: a shortcut without Shift is taken to fit one with it.
+    Described {
+        action: Action::Redo,
+        key: "action-redo",
+        shortcut: Some(KeyboardShortcut::new(
+            Modifiers::COMMAND.plus(Modifiers::SHIFT),
+            Key::Z,
+        )),
+    },
     keyed(Action::Undo, "action-undo", Key::Z),
-    keyed(Action::Redo, "action-redo", Key::Y),
     keyed(Action::FoldRail, "action-fold-rail", Key::B),
     described(Action::FoldPlan, "action-fold-plan"),
     described(Action::FoldRows, "action-fold-rows"),

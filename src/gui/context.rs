@@ -9,6 +9,7 @@ use crate::engine::settings::{Language, Settings};
 use crate::engine::snapshot::Snapshot;
 use crate::gui::command::Action;
 use crate::gui::i18n::Texts;
+use crate::gui::problems::Problems;
 use crate::gui::theme::Palette;
 use crate::gui::widgets;
 use crate::train::DeviceKind;
@@ -45,6 +46,8 @@ pub enum Intent {
         /// Whether it shows private rows without noise, and so gets the steward's mark.
         steward: bool,
     },
+    /// Takes away what stands of a file that could not be read.
+    CloseProblems,
     /// Asks of which known data set the open table is a new version.
     AskVersion,
     /// Asks whether a private statistic shall be released, with what it costs.
@@ -61,6 +64,8 @@ pub struct Cx<'a> {
     pub palette: &'static Palette,
     /// What the program remembers.
     pub settings: &'a Settings,
+    /// What failed and still stands.
+    pub problems: &'a Problems,
     /// What was asked for so far in this frame.
     pub intents: Vec<Intent>,
 }

@@ -28,8 +28,8 @@ pub enum Purpose {
 pub enum Answer {
     /// A file.
     Chosen(Purpose, PathBuf),
-    /// The system could not show a dialog.
-    Unavailable,
+    /// The system could not show the dialog for this.
+    Unavailable(Purpose),
 }
 
 /// The dialog that is open, if any.
@@ -94,7 +94,7 @@ impl Dialogs {
             }
             Ok(None) | Err(TryRecvError::Disconnected) => {
                 self.waiting = None;
-                (since.elapsed() < TOO_FAST).then_some(Answer::Unavailable)
+                (since.elapsed() < TOO_FAST).then_some(Answer::Unavailable(purpose))
             }
             Err(TryRecvError::Empty) => {
                 if since.elapsed() > PATIENCE {

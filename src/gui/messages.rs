@@ -102,6 +102,18 @@ impl Messages {
         });
     }
 
+    /// Takes the toasts of problems of these parts away: they are mended. The log keeps them.
+    pub fn settle(&mut self, areas: &[Area]) {
+        for message in &mut self.messages {
+            if let News::Engine(event) = &message.news
+                && let EngineEvent::Failed(problem) | EngineEvent::ReleaseFailed(problem) = &**event
+                && areas.contains(&problem.area)
+            {
+                message.shown_until = message.shown_until.min(Instant::now());
+            }
+        }
+    }
+
     /// The latest message's time and title, for the job strip.
     pub fn latest(&self, cx: &Cx<'_>) -> Option<(String, Weight)> {
         let message = self.messages.last()?;
@@ -248,6 +260,7 @@ fn log_line(ui: &mut Ui, cx: &Cx<'_>, message: &mut Message) {
 fn weight(news: &News) -> Weight {
     match news {
         News::Engine(event) => match **event {
+            EngineEvent::RunFailed { ref problem, .. } if was_discarded(problem) => Weight::Notice,
             EngineEvent::Opened { .. }
             | EngineEvent::SchemaSaved(_)
             | EngineEvent::FigureSaved(_)
@@ -283,6 +296,11 @@ fn problem(cx: &Cx<'_>, problem: &Problem) -> Told {
         body: cx.texts.say(&problem.message),
         causes: problem.causes.iter().map(|cause| cx.texts.say(cause)).collect(),
     }
+}
+
+/// Whether a run has no result because a person threw it away.
+pub fn was_discarded(problem: &Problem) -> bool {
+    problem.message.key() == Some("say-thrown-away")
 }
 
 /// Why a run ended, in the window's language.
@@ -344,6 +362,9 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
             t.get("event-finished").to_owned(),
             stop_reason(cx, *reason).to_owned(),
         ),
+        EngineEvent::RunFailed { problem: failed, .. } if was_discarded(failed) => {
+            plain(t.get("event-discarded").to_owned(), t.say(&failed.message))
+        }
         EngineEvent::RunFailed { problem: failed, .. }
         | EngineEvent::ReleaseFailed(failed)
         | EngineEvent::Failed(failed) => problem(cx, failed),

@@ -348,18 +348,5 @@ impl Chart<'_> {
 
 /// A card's head: its title, the steward's mark if it needs one, and a caption on the right.
 pub fn head(ui: &mut Ui, cx: &Cx<'_>, title: &str, steward: bool, caption: &str) {
-    ui.spacing_mut().interact_size.y = 18.0;
-    ui.horizontal(|ui| {
-        ui.label(cx.palette.strong(title));
-        if steward {
-            let tip = cx.texts.get("steward-only-tip");
-            widgets::badge(ui, cx.texts.get("steward-only"), cx.palette.warn_text, tip);
-        }
-        ui.with_layout(
-            eframe::egui::Layout::right_to_left(eframe::egui::Align::Center),
-            |ui| {
-                widgets::truncated(ui, cx.palette.caption(caption)).on_hover_text(caption);
-            },
-        );
-    });
+    widgets::card_head(ui, cx, (title, ""), steward, caption);
 }

@@ -29,6 +29,8 @@ pub enum Question {
     Version(Vec<DatasetSummary>, usize),
     /// Where a figure goes.
     Figure(Figure),
+    /// Which file to open, by its path: where there is no dialog to choose it in.
+    Path(String),
     /// Whether to release a private statistic, and what it costs.
     Release(Box<ReleaseOrder>, Vec<String>),
 }
@@ -59,6 +61,7 @@ pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
                 Question::Palette(filter) => palette(ui, cx, filter),
                 Question::Version(known, chosen) => version(ui, cx, known, chosen),
                 Question::Figure(saved) => figure(ui, cx, saved),
+                Question::Path(path) => by_path(ui, cx, path),
                 Question::Release(order, lines) => release(ui, cx, order, lines),
             }
         });
@@ -69,6 +72,11 @@ pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
 
 /// Two buttons, the safe one first and focused; the answer once there is one.
 fn answer(ui: &mut Ui, cx: &Cx<'_>, safe: &str, unsafe_: &str) -> Option<bool> {
+    answers(ui, cx, safe, &[unsafe_]).map(|at| at > 0)
+}
+
+/// The safe answer, focused, and those that cannot be taken back; the number of the one given, the safe one first.
+fn answers(ui: &mut Ui, cx: &Cx<'_>, safe: &str, others: &[&str]) -> Option<usize> {
     ui.add_space(STEP);
     let mut chosen = None;
     ui.horizontal_wrapped(|ui| {
@@ -77,11 +85,13 @@ fn answer(ui: &mut Ui, cx: &Cx<'_>, safe: &str, unsafe_: &str) -> Option<bool> {
             keep.request_focus();
         }
         if keep.clicked() {
-            chosen = Some(false);
+            chosen = Some(0);
         }
-        let text = RichText::new(unsafe_).color(cx.palette.second_text);
-        if ui.button(text).clicked() {
-            chosen = Some(true);
+        for (at, other) in others.iter().enumerate() {
+            let text = RichText::new(*other).color(cx.palette.second_text);
+            if ui.button(text).clicked() {
+                chosen = Some(at + 1);
+            }
         }
     });
     chosen
@@ -95,19 +105,29 @@ fn stop(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
     ui.label(cx.palette.title(t.get("stop-title")));
     let private = view.target.is_some() && view.seed.is_none();
     let lines: &[&str] = if private {
-        &["stop-charge", "stop-certificate", "stop-instead"]
+        &[
+            "stop-charge",
+            "stop-certificate",
+            "stop-instead",
+            "stop-discard-text",
+        ]
     } else {
         &["stop-no-claim"]
     };
     for key in lines {
         ui.add(egui::Label::new(t.get(key)).wrap());
     }
-    match answer(ui, cx, t.get("stop-keep"), t.get("stop-confirm")) {
-        Some(true) => {
+    let choices = [t.get("stop-confirm"), t.get("stop-discard")];
+    match answers(ui, cx, t.get("stop-keep"), &choices) {
+        Some(0) => true,
+        Some(1) => {
             cx.send(Command::Stop(run));
             true
         }
-        Some(false) => true,
+        Some(_) => {
+            cx.send(Command::Discard(run));
+            true
+        }
         None => false,
     }
 }
@@ -200,6 +220,38 @@ fn release(ui: &mut Ui, cx: &mut Cx<'_>, order: &ReleaseOrder, lines: &[String])
         Some(false) => true,
         None => false,
     }
+}
+
+fn by_path(ui: &mut Ui, cx: &mut Cx<'_>, path: &mut String) -> bool {
+    let t = cx.texts;
+    ui.label(cx.palette.title(t.get("dialog-open")));
+    ui.add(egui::Label::new(cx.palette.caption(t.get("note-no-dialog"))).wrap());
+    let label = ui.label(t.get("path-label"));
+    let field = ui.add(
+        TextEdit::singleline(path)
+            .hint_text(t.get("path-hint"))
+            .desired_width(f32::INFINITY),
+    );
+    if ui.memory(|memory| memory.focused().is_none()) {
+        field.request_focus();
+    }
+    let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    field.labelled_by(label.id);
+    ui.add_space(STEP);
+    let mut done = false;
+    ui.horizontal_wrapped(|ui| {
+        let ready = !path.trim().is_empty();
+        let pressed = ui
+            .add_enabled(ready, egui::Button::new(t.get("path-open")))
+            .on_disabled_hover_text(t.get("path-empty"))
+            .clicked();
+        if ready && (pressed || entered) {
+            cx.intents.push(Intent::Open(typed_path(path)));
+            done = true;
+        }
+        done |= ui.button(t.get("figure-cancel")).clicked();
+    });
+    done
 }
 
 fn figure(ui: &mut Ui, cx: &mut Cx<'_>, saved: &mut Figure) -> bool {

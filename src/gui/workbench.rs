@@ -4,6 +4,7 @@ mod actions;
 
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use eframe::egui::{self, Context, Key, Margin, Modifiers, RichText, Stroke, Ui, ViewportCommand, vec2};
 
@@ -17,6 +18,7 @@ use crate::gui::command::{Action, Page, TABLE};
 use crate::gui::context::Cx;
 use crate::gui::dialogs::{Answer, Dialogs, Purpose};
 use crate::gui::fonts;
+use crate::gui::history::{Choices, History, SchemaChoice};
 use crate::gui::i18n::Texts;
 use crate::gui::jobs;
 use crate::gui::messages::{Messages, News, Note};
@@ -26,6 +28,7 @@ use crate::gui::pages::privacy::PrivacyPage;
 use crate::gui::pages::train::TrainPage;
 use crate::gui::pages::welcome::Welcome;
 use crate::gui::pictures::{Picture, Pictures};
+use crate::gui::problems::Problems;
 use crate::gui::questions::{self, Figure, Question};
 use crate::gui::theme::{self, Palette, STEP};
 use crate::privacy::Neighboring;
@@ -37,6 +40,8 @@ pub struct Workbench {
     texts: Rc<Texts>,
     dressed: Option<(Theme, f32)>,
     messages: Messages,
+    problems: Problems,
+    history: History,
     dialogs: Dialogs,
     question: Option<Question>,
     welcome: Welcome,
@@ -62,6 +67,8 @@ impl Workbench {
             texts,
             dressed: None,
             messages: Messages::default(),
+            problems: Problems::default(),
+            history: History::default(),
             dialogs: Dialogs::default(),
             question: None,
             welcome: Welcome::default(),
@@ -96,6 +103,9 @@ impl Workbench {
 
     /// Opens a file as if a person had chosen it.
     pub fn open(&mut self, path: PathBuf) {
+        // It is tried again: what was said of the last try holds no longer.
+        let tried = self.problems.clear(&[Area::Load, Area::Schema]);
+        self.messages.settle(tried);
         self.commands.push(Command::Open(DataSource::File {
             path,
             options: ReadOptions::default(),
@@ -106,6 +116,8 @@ impl Workbench {
     /// Takes in what happened since the last frame. Runs when the window is hidden, too.
     pub fn observe(&mut self, events: impl IntoIterator<Item = EngineEvent>) {
         for event in events {
+            let mended = self.problems.hear(&event);
+            self.messages.settle(mended);
             match &event {
                 EngineEvent::Opened { .. } => self.page = Page::Data,
                 EngineEvent::Started { run, .. } => {
@@ -147,7 +159,7 @@ impl Workbench {
                     figure.chosen = Some(path);
                 }
             }
-            Some(Answer::Unavailable) => self.note(Note::NoDialog),
+            Some(Answer::Unavailable(purpose)) => self.without_dialog(purpose),
             None => {}
         }
         match self.pictures.poll() {
@@ -181,11 +193,13 @@ impl Workbench {
         let palette = Palette::of(self.settings.theme);
         let settings = self.settings.clone();
         let texts = Rc::clone(&self.texts);
+        let problems = std::mem::take(&mut self.problems);
         let mut cx = Cx {
             snapshot,
             texts: &texts,
             palette,
             settings: &settings,
+            problems: &problems,
             intents: Vec::new(),
         };
         self.shortcuts(&ctx, &mut cx);
@@ -195,6 +209,9 @@ impl Workbench {
         questions::show(&ctx, &mut cx, &mut self.question);
         self.pictures.show(&ctx, &cx);
         let intents = std::mem::take(&mut cx.intents);
+        self.problems = problems;
+        let held = ctx.input(|input| input.pointer.any_down());
+        self.history.observe(self.choices(snapshot), held);
         for intent in intents {
             self.apply(&ctx, snapshot, intent);
         }
@@ -292,6 +309,36 @@ impl Workbench {
         }
     }
 
+    /// All that can be taken back, as it stands.
+    fn choices(&self, snapshot: &Snapshot) -> Choices {
+        let schema = snapshot
+            .dataset
+            .as_ref()
+            .map(|dataset| (dataset.generation, Arc::clone(&dataset.schema)));
+        Choices {
+            schema: SchemaChoice(schema),
+            plan: self.train.request.clone(),
+            export: self.export.choices().clone(),
+        }
+    }
+
+    /// Where no dialog can be shown, the path field is the way: it takes the keyboard.
+    fn without_dialog(&mut self, purpose: Purpose) {
+        match purpose {
+            Purpose::Open if self.known_table == 0 && self.page == Page::Data => {
+                self.note(Note::NoDialog);
+                self.welcome.focus_path();
+            }
+            Purpose::Open => self.question = Some(Question::Path(String::new())),
+            Purpose::Target => {
+                self.note(Note::NoDialog);
+                self.export.focus_path();
+            }
+            // The question about the figure is open and has its own field.
+            Purpose::Figure => self.note(Note::NoDialog),
+        }
+    }
+
     /// Asks where a figure goes: at first, beside the latest file or in the home folder.
     fn save_figure(&mut self, name: &str, content: Vec<u8>) {
         let beside = self.settings.recent.first().and_then(|path| path.parent());
@@ -302,7 +349,7 @@ impl Workbench {
         self.question = Some(Question::Figure(Figure {
             path: folder.join(name).display().to_string(),
             chosen: None,
-            content: std::sync::Arc::new(content),
+            content: Arc::new(content),
         }));
     }
 
@@ -321,7 +368,10 @@ impl Workbench {
 
     /// Keeps a newly opened file among the recent ones.
     fn remember(&mut self, snapshot: &Snapshot) {
-        let Some(dataset) = &snapshot.dataset else { return };
+        let Some(dataset) = &snapshot.dataset else {
+            self.known_table = 0;
+            return;
+        };
         if dataset.generation == self.known_table {
             return;
         }
@@ -354,6 +404,10 @@ impl Workbench {
             {
                 cx.act(described.action);
             }
+        }
+        // A second way to make a change again, as some systems have it.
+        if !typing && ctx.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Y)) {
+            cx.act(Action::Redo);
         }
         // Keyboards where plus needs Shift or shares its key with the equals sign.
         if ctx.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Equals)) {

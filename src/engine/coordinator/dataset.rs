@@ -303,6 +303,24 @@ impl Coordinator {
         }
     }
 
+    /// Puts an earlier schema of the open table back. One of another table does not fit and changes nothing.
+    pub(super) fn restore_schema(&mut self, schema: &Schema) {
+        let Some(dataset) = self.dataset.current() else {
+            return;
+        };
+        let names = |schema: &Schema| -> Vec<String> {
+            schema.column.iter().map(|column| column.name.clone()).collect()
+        };
+        if names(schema) != names(&dataset.schema) {
+            return;
+        }
+        let was_public = dataset.schema.public;
+        self.replace_schema(schema.clone());
+        if schema.public != was_public {
+            self.refresh_ledger();
+        }
+    }
+
     pub(super) fn replace_schema(&mut self, schema: Schema) {
         self.dataset.set_schema(schema);
         self.check_schema();

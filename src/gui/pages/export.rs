@@ -8,16 +8,18 @@ use std::sync::Arc;
 use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, TextEdit, Ui};
 
 use crate::data::Kind;
-use crate::engine::command::{Condition, ExportRequest, RunId};
-use crate::engine::event::Exported;
+use crate::engine::command::{Condition, ExportRequest};
+use crate::engine::event::{Area, Exported};
 use crate::engine::snapshot::{RunState, RunView};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
+use crate::gui::history::ExportChoices;
 use crate::gui::jobs;
 use crate::gui::pages::train::sample;
 use crate::gui::pages::welcome::typed_path;
 use crate::gui::plot;
+use crate::gui::problems;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
 
@@ -31,10 +33,10 @@ const STACKED: f32 = 760.0;
 /// What the page remembers between frames.
 #[derive(Default)]
 pub struct ExportPage {
-    run: Option<RunId>,
-    rows: Option<usize>,
+    choices: ExportChoices,
     path: String,
-    condition: Option<Condition>,
+    /// Whether the path field takes the keyboard in the next frame.
+    wants_focus: bool,
     /// The last export that was written.
     done: Option<Box<Exported>>,
     /// The request as the form has it, if it can be carried out.
@@ -58,7 +60,10 @@ impl ExportPage {
             .collect();
         egui::Frame::new().inner_margin(12).show(ui, |ui| {
             egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                let chosen = self.run.and_then(|id| finished.iter().find(|run| run.id == id));
+                let chosen = self
+                    .choices
+                    .run
+                    .and_then(|id| finished.iter().find(|run| run.id == id));
                 let Some(run) = chosen.or(finished.last()).cloned() else {
                     empty(ui, cx);
                     return;
@@ -123,13 +128,13 @@ impl ExportPage {
                     for other in finished {
                         let name = format!("{} {}", other.id.0, jobs::run_title(cx, other));
                         if ui.selectable_label(other.id == run.id, name).clicked() {
-                            self.run = Some(other.id);
+                            self.choices.run = Some(other.id);
                         }
                     }
                 });
             combo.response.labelled_by(label.id);
         });
-        let mut rows = self.rows.unwrap_or_else(|| default_rows(cx));
+        let mut rows = self.choices.rows.unwrap_or_else(|| default_rows(cx));
         ui.horizontal(|ui| {
             let label = ui.label(t.get("export-rows"));
             let field = DragValue::new(&mut rows)
@@ -139,7 +144,7 @@ impl ExportPage {
                 .custom_parser(format::parse);
             let field = ui.add(field);
             if field.changed() {
-                self.rows = Some(rows);
+                self.choices.rows = Some(rows);
             }
             field
                 .labelled_by(label.id)
@@ -153,8 +158,11 @@ impl ExportPage {
         ui.horizontal(|ui| {
             let choose = t.get("export-choose");
             let room = (ui.available_width() - 110.0).max(120.0);
-            ui.add(TextEdit::singleline(&mut self.path).desired_width(room))
-                .labelled_by(label.id);
+            let field = ui.add(TextEdit::singleline(&mut self.path).desired_width(room));
+            if std::mem::take(&mut self.wants_focus) {
+                field.request_focus();
+            }
+            field.labelled_by(label.id).on_hover_text(&self.path);
             if ui
                 .button(choose)
                 .on_hover_text(t.get("export-choose-tip"))
@@ -171,12 +179,13 @@ impl ExportPage {
         if let Some(reason) = &blocked {
             ui.add(egui::Label::new(RichText::new(reason).size(SMALL).color(cx.palette.warn_text)).wrap());
         }
+        problems::show(ui, cx, Area::Export);
         self.asked = blocked.is_none().then(|| ExportRequest {
             run: run.id,
             rows,
             path,
             overwrite: false,
-            condition: self.condition.clone(),
+            condition: self.choices.condition.clone(),
             language: cx.texts.language(),
         });
     }
@@ -198,10 +207,11 @@ impl ExportPage {
         ui.horizontal_wrapped(|ui| {
             let label = ui.label(t.get("export-only"));
             let shown = self
+                .choices
                 .condition
                 .as_ref()
                 .map_or(t.get("export-only-all"), |only| only.column.as_str());
-            let mut column = self.condition.as_ref().map(|only| only.column.clone());
+            let mut column = self.choices.condition.as_ref().map(|only| only.column.clone());
             let combo = ComboBox::from_id_salt("only-column")
                 .icon(widgets::arrow)
                 .selected_text(shown)
@@ -215,8 +225,8 @@ impl ExportPage {
                 .response
                 .labelled_by(label.id)
                 .on_hover_text(t.get("export-only-tip"));
-            if column.as_ref() != self.condition.as_ref().map(|only| &only.column) {
-                self.condition = column.and_then(|name: String| {
+            if column.as_ref() != self.choices.condition.as_ref().map(|only| &only.column) {
+                self.choices.condition = column.and_then(|name: String| {
                     let first = dataset.schema.find(&name)?.domain.as_ref()?.first()?.clone();
                     Some(Condition {
                         column: name,
@@ -224,7 +234,7 @@ impl ExportPage {
                     })
                 });
             }
-            if let Some(only) = &mut self.condition
+            if let Some(only) = &mut self.choices.condition
                 && let Some(domain) = dataset
                     .schema
                     .find(&only.column)
@@ -290,6 +300,21 @@ impl ExportPage {
     /// The request as the form has it, if it can be carried out.
     pub fn request(&self) -> Option<&ExportRequest> {
         self.asked.as_ref()
+    }
+
+    /// What a person has chosen in the form.
+    pub fn choices(&self) -> &ExportChoices {
+        &self.choices
+    }
+
+    /// Takes choices back.
+    pub fn choose(&mut self, choices: ExportChoices) {
+        self.choices = choices;
+    }
+
+    /// The path field takes the keyboard.
+    pub fn focus_path(&mut self) {
+        self.wants_focus = true;
     }
 
     /// Takes a path from a dialog.

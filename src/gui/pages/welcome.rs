@@ -8,8 +8,10 @@ use eframe::egui::{
 
 use crate::data::samples::{self, Sample};
 use crate::engine::command::{Command, DataSource};
+use crate::engine::event::Area;
 use crate::gui::command::Action;
 use crate::gui::context::{Cx, Intent};
+use crate::gui::problems;
 use crate::gui::theme::{BODY, STEP};
 use crate::gui::widgets;
 
@@ -22,6 +24,8 @@ const CARD: f32 = 220.0;
 #[derive(Default)]
 pub struct Welcome {
     path: String,
+    /// Whether the path field takes the keyboard in the next frame.
+    wants_focus: bool,
 }
 
 impl Welcome {
@@ -58,6 +62,9 @@ impl Welcome {
                 ui.label(cx.palette.caption(t.get("welcome-drop")));
             });
             self.path_field(ui, cx);
+            // What was wrong with a file stands beside the field that named it.
+            problems::show(ui, cx, Area::Load);
+            problems::show(ui, cx, Area::Schema);
         });
         ui.add_space(STEP);
 
@@ -67,6 +74,11 @@ impl Welcome {
         }
         ui.add_space(STEP);
         ui.label(cx.palette.caption_on_ground(t.get("welcome-keys")));
+    }
+
+    /// The path field takes the keyboard.
+    pub fn focus_path(&mut self) {
+        self.wants_focus = true;
     }
 
     fn path_field(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -79,6 +91,9 @@ impl Welcome {
                     .hint_text(t.get("path-hint"))
                     .desired_width(room),
             );
+            if std::mem::take(&mut self.wants_focus) {
+                field.request_focus();
+            }
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             field.labelled_by(label.id);
             let ready = !self.path.trim().is_empty();

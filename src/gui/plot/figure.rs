@@ -217,6 +217,7 @@ mod tests {
             texts: &texts,
             palette: &Palette::LIGHT,
             settings: &settings,
+            problems: &crate::gui::problems::Problems::default(),
             intents: Vec::new(),
         };
         let chart = Chart {

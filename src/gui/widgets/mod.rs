@@ -284,3 +284,21 @@ pub fn card<R>(ui: &mut Ui, palette: &Palette, add_contents: impl FnOnce(&mut Ui
         })
         .inner
 }
+
+/// A card's head: its title with what it is on hover, the steward's mark if it needs one, and a caption on the right.
+pub fn card_head(ui: &mut Ui, cx: &Cx<'_>, (title, tip): (&str, &str), steward: bool, caption: &str) {
+    ui.spacing_mut().interact_size.y = 18.0;
+    ui.horizontal(|ui| {
+        let title = ui.label(cx.palette.strong(title));
+        if !tip.is_empty() {
+            title.on_hover_text(tip);
+        }
+        if steward {
+            let tip = cx.texts.get("steward-only-tip");
+            badge(ui, cx.texts.get("steward-only"), cx.palette.warn_text, tip);
+        }
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            truncated(ui, cx.palette.caption(caption)).on_hover_text(caption);
+        });
+    });
+}

@@ -1,15 +1,18 @@
 //! What becomes of what a person asked for: intents of a frame, actions of the table.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use eframe::egui::{self, Context, ViewportCommand};
 
 use crate::engine::command::Command;
+use crate::engine::event::Area;
 use crate::engine::settings::{Folded, Theme};
 use crate::engine::snapshot::{RunState, Snapshot};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::dialogs::{Purpose, Words};
+use crate::gui::history::Choices;
 use crate::gui::i18n::{self, Texts};
 use crate::gui::pages::welcome::typed_path;
 use crate::gui::questions::Question;
@@ -41,6 +44,9 @@ impl Workbench {
                 ctx.send_viewport_cmd(ViewportCommand::Close);
             }
             Intent::AskStop(run) => self.question = Some(Question::Stop(run)),
+            Intent::CloseProblems => {
+                self.problems.clear(&[Area::Load, Area::Schema]);
+            }
             Intent::AskVersion => {
                 if let Some(dataset) = &snapshot.dataset {
                     self.question = Some(Question::Version(dataset.may_be_version_of.clone(), 0));
@@ -116,8 +122,16 @@ impl Workbench {
                 self.settings.folded = Folded::default();
                 self.keep_settings();
             }
-            Action::Undo => self.train.undo(),
-            Action::Redo => self.train.redo(),
+            Action::Undo | Action::Redo => {
+                let step = if action == Action::Undo {
+                    self.history.back()
+                } else {
+                    self.history.forth()
+                };
+                if let Some((wanted, left)) = step {
+                    self.turn_to(wanted, &left);
+                }
+            }
             Action::FoldRail | Action::FoldPlan | Action::FoldRows => {
                 let folded = &mut self.settings.folded;
                 let panel = match action {
@@ -135,6 +149,20 @@ impl Workbench {
             | Action::ZoomOut
             | Action::ZoomReset => self.change_look(action),
         }
+    }
+
+    /// Goes to choices that stood before or after those left, and to the page that shows the difference.
+    fn turn_to(&mut self, wanted: Choices, left: &Choices) {
+        self.page = wanted.page_of_difference(left);
+        if wanted.schema != left.schema
+            && let Some((_, schema)) = &wanted.schema.0
+        {
+            self.commands.push(Command::RestoreSchema(Arc::clone(schema)));
+        }
+        let device = self.train.request.device;
+        self.train.request = wanted.plan;
+        self.train.request.device = device;
+        self.export.choose(wanted.export);
     }
 
     fn change_look(&mut self, action: Action) {
@@ -167,6 +195,7 @@ impl Workbench {
             texts: &self.texts,
             palette,
             settings: &self.settings,
+            problems: &self.problems,
             intents: Vec::new(),
         };
         if self.train.blocked(&cx).is_none() {

@@ -8,11 +8,13 @@ mod schema;
 
 use eframe::egui::{self, Align, Layout, Ui};
 
+use crate::engine::event::Area;
 use crate::gui::command::Action;
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
+use crate::gui::problems;
 use crate::gui::theme::STEP;
-use crate::gui::widgets;
+use crate::gui::widgets::{self, Icon};
 
 /// What the page remembers between frames.
 #[derive(Default)]
@@ -33,6 +35,7 @@ impl DataPage {
         let Some(dataset) = cx.snapshot.dataset.clone() else {
             return;
         };
+        failed(ui, cx);
         version_open(ui, cx, &dataset);
         let folded = cx.settings.folded.rows;
         let height = ui.available_height();
@@ -124,6 +127,27 @@ impl DataPage {
             }
         });
     }
+}
+
+/// What could not be read or written, above the table that stays open.
+fn failed(ui: &mut Ui, cx: &mut Cx<'_>) {
+    let areas = [Area::Load, Area::Schema];
+    if areas.iter().all(|area| cx.problems.of(*area).is_none()) {
+        return;
+    }
+    widgets::card(ui, cx.palette, |ui| {
+        ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
+            if widgets::icon_button(ui, Icon::Close, cx.texts.get("problem-close")).clicked() {
+                cx.intents.push(Intent::CloseProblems);
+            }
+            ui.vertical(|ui| {
+                for area in areas {
+                    problems::show(ui, cx, area);
+                }
+            });
+        });
+    });
+    ui.add_space(STEP);
 }
 
 /// Says that nothing may be spent before it is known whose budget it is, and leads to the question.

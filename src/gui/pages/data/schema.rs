@@ -21,6 +21,9 @@ const HEADER: f32 = 30.0;
 /// The height of a column's row.
 const ROW: f32 = 34.0;
 
+/// The width of what the bounds or values are known from, with the button that accepts them.
+const SOURCE: f32 = 190.0;
+
 /// Which text of which column is being typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Field {
@@ -159,10 +162,16 @@ impl SchemaEditor {
             .cell_layout(Layout::left_to_right(Align::Center))
             .column(TableColumn::initial(150.0).at_least(80.0).clip(true))
             .column(TableColumn::initial(126.0).at_least(110.0))
-            .column(TableColumn::initial(290.0).at_least(220.0).clip(true))
+            // The values get what the others leave: they are the longest by far.
+            .column(
+                TableColumn::remainder()
+                    .at_least(220.0)
+                    .clip(true)
+                    .resizable(false),
+            )
             .column(TableColumn::initial(104.0).at_least(96.0))
             .column(TableColumn::initial(70.0).at_least(56.0))
-            .column(TableColumn::remainder().at_least(190.0))
+            .column(TableColumn::initial(SOURCE).at_least(SOURCE))
             .header(HEADER - STEP, |mut header| {
                 for key in heads {
                     header.col(|ui| {
@@ -288,9 +297,12 @@ impl SchemaEditor {
                 ui.add(egui::Button::new(RichText::new(line).color(color)).truncate())
             })
             .inner
-            .accessible_name(t.with("domain-edit", [("column", column.name.as_str().into())]));
+            .accessible_name(t.with("domain-edit", [("column", column.name.as_str().into())]))
+            .on_hover_text(values.join("\n"));
         let mut apply = None;
-        let popup = egui::Popup::menu(&button)
+        // No menu: its buttons have their frames.
+        let popup = egui::Popup::from_toggle_button_response(&button)
+            .kind(egui::PopupKind::Popup)
             .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside)
             .show(|ui| {
                 ui.set_width(280.0);
@@ -308,10 +320,15 @@ impl SchemaEditor {
                     )
                     .accessible_name(t.with("domain-edit", [("column", column.name.as_str().into())]));
                 });
-                if ui.button(t.get("domain-apply")).clicked() {
-                    apply = Some(lines(draft));
-                    ui.close();
-                }
+                ui.horizontal_wrapped(|ui| {
+                    if widgets::accent_button(ui, cx.palette, t.get("domain-apply")).clicked() {
+                        apply = Some(lines(draft));
+                        ui.close();
+                    }
+                    if ui.button(t.get("figure-cancel")).clicked() {
+                        ui.close();
+                    }
+                });
             });
         if popup.is_none() {
             self.drafts.remove(&(at, Field::Domain));

@@ -8,6 +8,7 @@ use crate::gui::command::{Action, Page};
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::jobs;
+use crate::gui::messages::was_discarded;
 use crate::gui::pages::train::{histograms, sample};
 use crate::gui::plot::{self, Chart, Curve, Dash};
 use crate::gui::theme::{Palette, STEP};
@@ -133,10 +134,22 @@ fn banner(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
 }
 
 fn failed(ui: &mut Ui, cx: &Cx<'_>, problem: &Problem) {
+    let key = if was_discarded(problem) {
+        "event-discarded"
+    } else {
+        "problem-train"
+    };
     widgets::card(ui, cx.palette, |ui| {
-        ui.label(cx.palette.strong(cx.texts.get("problem-train")));
+        ui.label(cx.palette.strong(cx.texts.get(key)));
         jobs::problem(ui, cx, problem);
     });
+}
+
+/// A card's head, with what the card shows on hover over its title.
+fn head(ui: &mut Ui, cx: &Cx<'_>, key: &str, steward: bool, caption: &str) {
+    let tip = format!("{key}-tip");
+    let title = (cx.texts.get(key), cx.texts.get(&tip));
+    widgets::card_head(ui, cx, title, steward, caption);
 }
 
 /// Says what an empty plot waits for; true if the plot is empty.
@@ -162,7 +175,7 @@ fn three(value: f64) -> String {
 
 fn loss(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     let t = cx.texts;
-    plot::head(ui, cx, t.get("card-loss"), true, t.get("card-loss-caption"));
+    head(ui, cx, "card-loss", true, t.get("card-loss-caption"));
     let (critic, generator) = (run.critic_loss.for_steward(), &run.generator_loss);
     if waits(ui, cx, critic, "card-waits-step") {
         return;
@@ -208,7 +221,7 @@ fn frechet(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     } else {
         caption
     };
-    plot::head(ui, cx, t.get("card-frechet"), true, &caption);
+    head(ui, cx, "card-frechet", true, &caption);
     let series = run.frechet.for_steward();
     if waits(ui, cx, series, "card-waits-frechet") {
         return;
@@ -238,7 +251,7 @@ fn frechet(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
 fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     let t = cx.texts;
     let Some(target) = run.target else {
-        plot::head(ui, cx, t.get("card-privacy"), false, "");
+        head(ui, cx, "card-privacy", false, "");
         ui.label(cx.palette.caption(t.get("run-no-claim")));
         return;
     };
@@ -246,7 +259,7 @@ fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
         "card-privacy-caption",
         [("delta", format::delta(target.delta).into())],
     );
-    plot::head(ui, cx, t.get("card-privacy"), false, &caption);
+    head(ui, cx, "card-privacy", false, &caption);
     if waits(ui, cx, &run.epsilon, "card-waits-step") {
         return;
     }

@@ -4,7 +4,6 @@ mod cards;
 pub mod cost;
 mod form;
 mod histograms;
-mod history;
 mod inverse;
 pub mod sample;
 
@@ -42,7 +41,6 @@ pub struct TrainPage {
     form: form::Form,
     /// The latest run when a start was sent, until the new run is seen: a second press must not reserve twice.
     starting: Option<RunId>,
-    history: history::History,
     inverse: inverse::Inverse,
 }
 
@@ -57,7 +55,6 @@ impl Default for TrainPage {
             odds: Cell::new(None),
             form: form::Form::default(),
             starting: None,
-            history: history::History::default(),
             inverse: inverse::Inverse::default(),
         }
     }
@@ -69,24 +66,8 @@ impl TrainPage {
         self.request.device = cx.settings.device;
         self.inverse.take(cx, &mut self.request);
         self.draw(ui, cx);
-        let held = ui.input(|input| input.pointer.any_down());
-        self.history.observe(&self.request, held);
         // After the form, so that what it asks for is what it shows.
         self.ask_for_plan(cx);
-    }
-
-    /// Takes the last change of the form back.
-    pub fn undo(&mut self) {
-        if let Some(request) = self.history.back() {
-            self.request = request;
-        }
-    }
-
-    /// Makes a change that was taken back again.
-    pub fn redo(&mut self) {
-        if let Some(request) = self.history.forth() {
-            self.request = request;
-        }
     }
 
     fn draw(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
