@@ -1,8 +1,12 @@
 //! The loop: noisy critic steps, and a generator that learns from the critic alone.
 
+mod end;
+
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, activation};
+
+pub use end::{StopReason, TrainError};
 
 use super::control::Control;
 use super::fidelity::{FRECHET_ROWS, FidelityThread, bars_of};
@@ -14,8 +18,8 @@ use super::synthesizer::{SampleError, TableGenerator};
 use super::targets::{MarginalLoss, Marginals, fine_weights};
 use crate::data::{EncodedRows, FineWeights, RowEncoder};
 use crate::model::{
-    Adam, AdamSettings, ClippedSum, Critic, CriticLoss, CriticShape, DeviceError, DeviceKind, Generator,
-    GeneratorShape, Side, matrix, read,
+    Adam, AdamSettings, ClippedSum, Critic, CriticLoss, CriticShape, DeviceKind, Generator, GeneratorShape,
+    Side, matrix, read,
 };
 use crate::num::{RandomOrigin, RandomSource, StewardOnly};
 use crate::privacy::EventList;
@@ -26,94 +30,6 @@ const REPORTS: u64 = 600;
 const LONGEST_SILENCE: u64 = 50;
 /// Synthetic rows that are shown while training.
 const SHOWN_ROWS: usize = 24;
-
-/// Why a run came to its end, with a generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StopReason {
-    /// All planned steps are done.
-    Planned,
-    /// A person stopped it: the moment was chosen with private plots in view, which no charge covers.
-    ByPerson,
-    /// The next step would have passed the budget.
-    BudgetReached,
-}
-
-impl StopReason {
-    /// The name used in files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Planned => "planned",
-            Self::ByPerson => "by-person",
-            Self::BudgetReached => "budget-reached",
-        }
-    }
-}
-
-/// Why a run came to its end without a generator, or did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum TrainError {
-    /// The device cannot be used.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    /// The rows are not those that were planned for.
-    #[error(
-        "the plan is for {planned} encoded rows of width {width}, these are {found} of width {found_width}"
-    )]
-    OtherRows {
-        /// Planned.
-        planned: usize,
-        /// Planned width.
-        width: usize,
-        /// Given.
-        found: usize,
-        /// Given width.
-        found_width: usize,
-    },
-    /// The account refused what a plan should have room for.
-    #[error("the budget does not allow the plan's own releases")]
-    Refused {
-        /// The refusal.
-        #[source]
-        source: Refusal,
-        /// What had been executed.
-        executed: EventList,
-    },
-    /// Weights or losses stopped being numbers.
-    #[error(
-        "the networks' numbers stopped being finite by step {step}: lower the learning rates and start anew (what was spent stays spent)"
-    )]
-    NotFinite {
-        /// Critic steps done.
-        step: u64,
-        /// What had been executed.
-        executed: EventList,
-    },
-    /// Rows could not be drawn from the generator.
-    #[error("rows could not be drawn from the generator")]
-    Sample {
-        /// The cause.
-        #[source]
-        source: SampleError,
-        /// What had been executed.
-        executed: EventList,
-    },
-    /// The system has no thread to give.
-    #[error("the thread that compares rows could not be started")]
-    Thread(#[source] std::io::Error),
-}
-
-impl TrainError {
-    /// What the run had executed before it failed: it stays charged. Empty if it failed before the first look.
-    pub fn executed(&self) -> EventList {
-        match self {
-            Self::Refused { executed, .. }
-            | Self::NotFinite { executed, .. }
-            | Self::Sample { executed, .. } => executed.clone(),
-            Self::Device(_) | Self::OtherRows { .. } | Self::Thread(_) => EventList::default(),
-        }
-    }
-}
 
 /// A run that is ready to start.
 pub struct Training {

@@ -372,10 +372,7 @@ fn events_with_a_delta_of_their_own_need_a_part_of_the_total_set_apart() {
     let (_home, mut ledger, dataset) = with_total(2.0);
     ledger.reserve(&job(dataset, gaussian(20.0, 1), 0.2)).unwrap();
     let refused = ledger.reserve(&job(dataset, approx(1e-9), 0.05)).unwrap_err();
-    assert!(
-        matches!(refused, LedgerError::NoDeltaApart { .. }),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, LedgerError::NoDeltaApart { .. }), "{refused:?}");
     assert!(!refused.to_string().contains("inf"), "{refused}");
 }
 

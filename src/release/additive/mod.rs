@@ -1,19 +1,25 @@
 //! Statistics that are sums over rows: counts, sums, histograms, and what follows from them (means, variances).
 
-use crate::data::{CodeReader, Column, Kind, NO_VALUE, NumberReader, NumberedTexts, Schema, Table};
+mod measure;
+mod noisy;
+mod value;
+
+use self::measure::count_rows;
+use self::noisy::NoisySum;
+use crate::data::{CodeReader, Column, Kind, NumberReader, Schema, Table};
 use crate::num::RandomSource;
 use crate::privacy::Neighboring;
 
-use super::CONFIDENCE;
-use super::answer::{Answer, Cell, Interval, Label, Purchase, Value};
-use super::error::ReleaseError;
-use super::line::Line;
-use super::noise::{Calibrated, NoisyPart, Part, calibrate};
-use super::note::Note;
-use super::plan::{Setting, check_decided};
-use super::request::Query;
-use super::sensitivity::Contribution;
-use super::tally::{Bins, Centre, Groups, Moments, each_row, group_of_rows};
+use crate::release::CONFIDENCE;
+use crate::release::answer::{Answer, Cell, Label, Purchase, Value};
+use crate::release::error::ReleaseError;
+use crate::release::line::Line;
+use crate::release::noise::{Calibrated, NoisyPart, Part, calibrate};
+use crate::release::note::Note;
+use crate::release::plan::{Setting, check_decided};
+use crate::release::request::Query;
+use crate::release::sensitivity::Contribution;
+use crate::release::tally::{Bins, Centre, Groups, Moments, group_of_rows};
 
 /// Bins of a histogram for which nobody has said how many.
 const USUAL_BINS: usize = 10;
@@ -417,262 +423,4 @@ fn check_summable(query: Query, column: &Column) -> Result<(), ReleaseError> {
         return Err(wrong("ask for its mean or a quantile"));
     }
     Ok(())
-}
-
-fn count_rows(table: &Table, (rows, groups): (Option<&[u32]>, usize)) -> Vec<i128> {
-    let Some(rows) = rows else {
-        return vec![table.rows() as i128];
-    };
-    let mut counts = vec![0_i128; groups];
-    for &group in rows.iter().filter(|&&group| group != NO_VALUE) {
-        counts[group as usize] += 1;
-    }
-    counts
-}
-
-impl Presence {
-    fn count(
-        &self,
-        schema: &Schema,
-        table: &Table,
-        (rows, groups): (Option<&[u32]>, usize),
-    ) -> Result<Vec<i128>, ReleaseError> {
-        let mut counts = vec![0_i128; groups];
-        match self {
-            Self::Number(reader) => each_row(
-                rows,
-                |sink| reader.read(table, sink),
-                |group, position: f64| counts[group] += i128::from(!position.is_nan()),
-            )?,
-            Self::Text(name) => {
-                let texts = NumberedTexts::read(table, schema, name)?;
-                each_row(
-                    rows,
-                    |sink| {
-                        sink(&texts.rows);
-                        Ok(())
-                    },
-                    |group, text: u32| counts[group] += i128::from(text != NO_VALUE),
-                )?;
-            }
-        }
-        Ok(counts)
-    }
-}
-
-impl Spread {
-    fn measure(
-        &self,
-        table: &Table,
-        groups: (Option<&[u32]>, usize),
-        with_squares: bool,
-    ) -> Result<Vec<Vec<i128>>, ReleaseError> {
-        let found = Moments::of(table, &self.line, self.centre, groups, with_squares)?;
-        let mut sums = vec![found.first];
-        if with_squares {
-            sums.push(found.second);
-        }
-        if self.known_count.is_none() {
-            sums.push(found.count);
-        }
-        Ok(sums)
-    }
-
-    /// The number of values, and where it lies; never below 1.
-    fn count(&self, sums: &[NoisySum]) -> NoisySum {
-        let found = match (self.known_count, sums.last()) {
-            (None, Some(sum)) => *sum,
-            (known, _) => {
-                let known = known.unwrap_or(1) as f64;
-                NoisySum {
-                    value: known,
-                    low: known,
-                    high: known,
-                }
-            }
-        };
-        NoisySum {
-            value: found.value.max(1.0),
-            low: found.low.max(1.0),
-            high: found.high.max(1.0),
-        }
-    }
-
-    /// Where the mean lies, in steps from the centre.
-    fn mean(&self, sums: &[NoisySum]) -> NoisySum {
-        let least = -(self.centre.first as f64);
-        let most = (self.line.length - self.centre.first) as f64;
-        sums[0].over(self.count(sums)).within(least, most)
-    }
-
-    /// Where the variance lies, in squared steps.
-    fn variance(&self, sums: &[NoisySum]) -> NoisySum {
-        let mean = self.mean(sums);
-        let largest = self.centre.largest_square as f64;
-        let square = sums[1].over(self.count(sums)).plus(self.centre.second as f64);
-        let (low, high) = (mean.low * mean.low, mean.high * mean.high);
-        let least_square = if mean.low <= 0.0 && mean.high >= 0.0 {
-            0.0
-        } else {
-            low.min(high)
-        };
-        NoisySum {
-            value: square.value - mean.value * mean.value,
-            low: square.low - low.max(high),
-            high: square.high - least_square,
-        }
-        .within(0.0, largest)
-    }
-}
-
-/// A released number and where the true one lies.
-#[derive(Clone, Copy, Debug)]
-struct NoisySum {
-    value: f64,
-    low: f64,
-    high: f64,
-}
-
-impl NoisySum {
-    /// In steps of the line.
-    fn new(part: &NoisyPart, released: i64, width: i64) -> Self {
-        let grid = part.grid as f64;
-        Self {
-            value: released as f64 * grid,
-            low: released.saturating_sub(width) as f64 * grid,
-            high: released.saturating_add(width) as f64 * grid,
-        }
-    }
-
-    /// Divided by a positive number.
-    fn over(self, count: Self) -> Self {
-        Self {
-            value: self.value / count.value,
-            low: (self.low / count.low).min(self.low / count.high),
-            high: (self.high / count.low).max(self.high / count.high),
-        }
-    }
-
-    fn plus(self, shift: f64) -> Self {
-        Self {
-            value: self.value + shift,
-            low: self.low + shift,
-            high: self.high + shift,
-        }
-    }
-
-    /// Cut to what is possible; the ends a hair wider, for the rounding of the divisions.
-    fn within(self, least: f64, most: f64) -> Self {
-        let hair = 1e-12 * (most - least);
-        Self {
-            value: self.value.clamp(least, most),
-            low: (self.low - hair).clamp(least, most),
-            high: (self.high + hair).clamp(least, most),
-        }
-    }
-}
-
-impl What {
-    fn bins(&self) -> usize {
-        match self {
-            Self::Histogram { bins, with_missing } => bins.len() + usize::from(*with_missing),
-            _ => 1,
-        }
-    }
-
-    fn line(&self) -> Option<&Line> {
-        match self {
-            Self::Rows { .. } | Self::Present(_) => None,
-            Self::Sum { line, .. } => Some(line),
-            Self::Mean(spread) | Self::Variance(spread) => Some(&spread.line),
-            Self::Histogram { bins, .. } => match bins {
-                Bins::Values(_) => None,
-                Bins::Stretches { line, .. } => Some(line),
-            },
-        }
-    }
-
-    /// Whether the sums are those of the values themselves, unrounded.
-    fn is_exact(&self) -> bool {
-        matches!(self, Self::Histogram { .. }) || self.line().is_none_or(Line::is_exact)
-    }
-
-    fn bin_labels(&self) -> Vec<Option<Label>> {
-        let Self::Histogram { bins, with_missing } = self else {
-            return vec![None];
-        };
-        match bins {
-            Bins::Values(reader) => labels_of(reader.values(), *with_missing).map(Some).collect(),
-            Bins::Stretches { line, starts, .. } => {
-                let mut labels: Vec<_> = (0..starts.len())
-                    .map(|bin| Some(stretch(line, starts, bin)))
-                    .collect();
-                labels.extend(with_missing.then_some(Some(Label::Missing)));
-                labels
-            }
-        }
-    }
-
-    fn value(&self, sums: &[NoisySum]) -> (Value, Interval) {
-        match self {
-            Self::Rows { .. } | Self::Present(_) | Self::Histogram { .. } => {
-                between(sums[0], |steps| Value::Whole(steps as i64))
-            }
-            Self::Sum { line, kind } => between(sums[0], |steps| {
-                let sum = line.sum(steps);
-                let is_whole = matches!(kind, Kind::Integer | Kind::Boolean) && sum.abs() < 9.0e15;
-                if is_whole {
-                    Value::Whole(sum as i64)
-                } else {
-                    Value::Number(sum)
-                }
-            }),
-            Self::Mean(spread) => {
-                let mean = spread.mean(sums).plus(spread.centre.first as f64);
-                let line = &spread.line;
-                if spread.kind.is_temporal() {
-                    let text = |position: f64| Value::from(line.bound(position));
-                    let interval = Interval::Between(
-                        text(line.position(mean.low).floor()),
-                        text(line.position(mean.high).ceil()),
-                    );
-                    (text(line.position(mean.value)), interval)
-                } else {
-                    between(mean, |steps| Value::Number(line.number(steps)))
-                }
-            }
-            Self::Variance(spread) => {
-                let unit = spread.line.step_value();
-                between(spread.variance(sums), |steps| Value::Number(steps * unit * unit))
-            }
-        }
-    }
-}
-
-fn between(sum: NoisySum, value: impl Fn(f64) -> Value) -> (Value, Interval) {
-    (
-        value(sum.value),
-        Interval::Between(value(sum.low), value(sum.high)),
-    )
-}
-
-/// What a stretch of a line is called.
-fn stretch(line: &Line, starts: &[f64], bin: usize) -> Label {
-    let from = starts[bin];
-    let value = |position: f64| Value::from(line.bound(position));
-    let (_, upper) = line.range();
-    match starts.get(bin + 1) {
-        Some(&next) if line.is_whole() => whole_stretch(value(from), value(next - 1.0)),
-        None if line.is_whole() => whole_stretch(value(from), value(upper)),
-        Some(&next) => Label::Below(value(from), value(next)),
-        None => Label::UpTo(value(from), value(upper)),
-    }
-}
-
-fn whole_stretch(from: Value, to: Value) -> Label {
-    if from == to {
-        Label::Value(from.to_string())
-    } else {
-        Label::UpTo(from, to)
-    }
 }
