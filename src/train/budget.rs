@@ -83,7 +83,7 @@ impl Shares {
                 .then(|| NoiseMultiplier::new((2.0 * share * rho).sqrt().recip()))
                 .transpose()
         };
-        let shape = Schedule::shape(settings.schedule, settings.schedule_ratio, settings.steps);
+        let shape = Schedule::shape(settings);
         let protection = Protection {
             budget: *budget,
             marginals: noise(self.marginals)?,

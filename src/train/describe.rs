@@ -17,6 +17,8 @@ pub enum SettingValue {
     Choice(&'static str),
     /// Widths of layers, from the input on.
     Widths(Vec<usize>),
+    /// A few numbers in order.
+    Numbers(Vec<f64>),
 }
 
 /// What values a setting can have.
@@ -48,6 +50,15 @@ pub enum SettingRange {
         layers: usize,
         /// The widest.
         width: usize,
+    },
+    /// A few numbers between these, both included.
+    Numbers {
+        /// The least.
+        min: f64,
+        /// The most.
+        max: f64,
+        /// The most numbers; at least two.
+        most: usize,
     },
 }
 
@@ -160,6 +171,9 @@ impl SettingRange {
             (Self::Widths { layers, width }, SettingValue::Widths(widths)) => {
                 widths.len() <= *layers && widths.iter().all(|w| (1..=*width).contains(w))
             }
+            (Self::Numbers { min, max, most }, SettingValue::Numbers(numbers)) => {
+                (2..=*most).contains(&numbers.len()) && numbers.iter().all(|x| (min..=max).contains(&x))
+            }
             _ => false,
         }
     }
@@ -175,6 +189,9 @@ impl std::fmt::Display for SettingRange {
             Self::Widths { layers, width } => {
                 write!(formatter, "at most {layers} layer widths, each from 1 to {width}")
             }
+            Self::Numbers { min, max, most } => {
+                write!(formatter, "2 to {most} numbers, each from {min} to {max}")
+            }
         }
     }
 }
@@ -187,6 +204,7 @@ impl std::fmt::Display for SettingValue {
             Self::Switch(value) => value.fmt(formatter),
             Self::Choice(name) => formatter.write_str(name),
             Self::Widths(widths) => write!(formatter, "{widths:?}"),
+            Self::Numbers(numbers) => write!(formatter, "{numbers:?}"),
         }
     }
 }
@@ -253,14 +271,35 @@ impl Settable for Vec<usize> {
     }
 }
 
+impl Settable for Vec<f64> {
+    fn wrap(&self) -> SettingValue {
+        SettingValue::Numbers(self.clone())
+    }
+
+    fn unwrap(value: SettingValue) -> Option<Self> {
+        if let SettingValue::Numbers(value) = value {
+            Some(value)
+        } else {
+            None
+        }
+    }
+}
+
 /// Choices by name, in the order in which a form shows them.
-const SCHEDULES: [(&str, ScheduleKind); 4] = [
+const SCHEDULES: [(&str, ScheduleKind); 5] = [
     ("constant", ScheduleKind::Constant),
     ("two-phase", ScheduleKind::TwoPhase),
     ("linear", ScheduleKind::Linear),
     ("exponential", ScheduleKind::Exponential),
+    ("points", ScheduleKind::Points),
 ];
-const SCHEDULE_NAMES: [&str; 4] = [SCHEDULES[0].0, SCHEDULES[1].0, SCHEDULES[2].0, SCHEDULES[3].0];
+const SCHEDULE_NAMES: [&str; 5] = [
+    SCHEDULES[0].0,
+    SCHEDULES[1].0,
+    SCHEDULES[2].0,
+    SCHEDULES[3].0,
+    SCHEDULES[4].0,
+];
 const LOSSES: [(&str, CriticLoss); 2] = [
     ("wasserstein", CriticLoss::Wasserstein),
     ("cross-entropy", CriticLoss::CrossEntropy),
@@ -338,9 +377,16 @@ const WIDTHS: SettingRange = SettingRange::Widths {
     width: 2048,
 };
 
+/// Drawn noise: the loudest point may be a hundred times the quietest.
+const POINTS: SettingRange = SettingRange::Numbers {
+    min: 0.1,
+    max: 10.0,
+    most: 16,
+};
+
 /// All settings, in the order in which a form shows them.
 #[rustfmt::skip]
-pub const SETTINGS: [SettingDescription; 29] = [
+pub const SETTINGS: [SettingDescription; 30] = [
     setting!("steps", steps, Privacy, "steps", integer(1, 1_000_000), false,
         "Critic steps, each one noisy look at the data; more steps mean more noise in each."),
     setting!("batch-size", batch_size, Privacy, "rows", integer(1, 65_536), false,
@@ -351,6 +397,8 @@ pub const SETTINGS: [SettingDescription; 29] = [
         "How the noise changes over the steps; the whole is scaled to meet the budget exactly."),
     setting!("schedule-ratio", schedule_ratio, Privacy, "times", real(1.0, 10.0), true,
         "Noise at the first step over noise at the last, for schedules that fall."),
+    setting!("schedule-points", schedule_points, Privacy, "", POINTS, true,
+        "Noise at equally distant places from the first step to the last, each relative to the others."),
     setting!("marginals", marginals, Marginals, "", SettingRange::Switch, false,
         "Buys noisy histograms of each column (by class, if a label is declared) to guide the generator."),
     setting!("marginal-share", marginal_share, Marginals, "of ρ", real(0.01, 0.9), false,
@@ -406,7 +454,7 @@ pub fn setting(key: &str) -> Option<&'static SettingDescription> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// Changes a setting given by key and text, as a command line or a file has them. Layers' widths are separated
+/// Changes a setting given by key and text, as a command line or a file has them. Lists are separated
 /// by commas; switches are `true` or `false`.
 ///
 /// # Errors
@@ -421,16 +469,8 @@ pub fn set_text(settings: &mut TrainSettings, key: &str, text: &str) -> Result<(
             .iter()
             .find(|name| **name == text)
             .map(|name| SettingValue::Choice(name)),
-        SettingRange::Widths { .. } => {
-            let widths = text
-                .split(',')
-                .filter(|part| !part.trim().is_empty())
-                .map(|part| part.trim().parse());
-            widths
-                .collect::<Result<Vec<usize>, _>>()
-                .ok()
-                .map(SettingValue::Widths)
-        }
+        SettingRange::Widths { .. } => listed(text).map(SettingValue::Widths),
+        SettingRange::Numbers { .. } => listed(text).map(SettingValue::Numbers),
     };
     let Some(value) = value else {
         let expected = setting.error(&setting.get(settings)).expected;
@@ -442,6 +482,14 @@ pub fn set_text(settings: &mut TrainSettings, key: &str, text: &str) -> Result<(
         .into());
     };
     Ok(setting.set(settings, value)?)
+}
+
+/// What stands between commas or spaces, all of one type.
+pub fn listed<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
+    text.split([',', ' '])
+        .filter(|part| !part.is_empty())
+        .map(|part| part.parse().ok())
+        .collect()
 }
 
 /// Why a setting given as text was not taken.
@@ -498,6 +546,19 @@ mod tests {
             let error = clip.set(&mut settings, SettingValue::Real(bad)).unwrap_err();
             assert!(error.to_string().contains("clip-norm"), "{error}");
         }
+        for bad in [
+            "1",
+            "1,-1",
+            "1,nan",
+            "0,1",
+            "1,2;3",
+            "",
+            "1,2,3,4,5,6,7,8,9,10,1,2,3,4,5,6,7",
+        ] {
+            assert!(set_text(&mut settings, "schedule-points", bad).is_err(), "{bad}");
+        }
+        set_text(&mut settings, "schedule-points", "3, 2,1").unwrap();
+        assert_eq!(settings.schedule_points, [3.0, 2.0, 1.0]);
         settings.critic_hidden = vec![0];
         assert_eq!(settings.check().unwrap_err().key, "critic-hidden");
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::settings::ScheduleKind;
+use super::settings::{ScheduleKind, TrainSettings};
 
 /// Falling schedules change in this many stairs: fine enough to the eye, and each stair is one event to
 /// account for instead of one event a step.
@@ -24,12 +24,15 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The shape of a schedule over `steps` steps, with noise 1 at its quietest.
-    pub fn shape(kind: ScheduleKind, ratio: f64, steps: u64) -> Self {
+    /// The shape of the settings' schedule over all steps, with noise 1 at its quietest. The settings are checked.
+    pub fn shape(settings: &TrainSettings) -> Self {
+        let (kind, ratio, steps) = (settings.schedule, settings.schedule_ratio, settings.steps);
+        let points = &settings.schedule_points;
+        let quietest = points.iter().copied().fold(f64::INFINITY, f64::min);
         let stairs = match kind {
             ScheduleKind::Constant => 1,
             ScheduleKind::TwoPhase => 2,
-            ScheduleKind::Linear | ScheduleKind::Exponential => STAIRS,
+            ScheduleKind::Linear | ScheduleKind::Exponential | ScheduleKind::Points => STAIRS,
         };
         let stairs = stairs.min(steps).max(1);
         let stretches = (0..stairs).map(|stair| {
@@ -44,6 +47,7 @@ impl Schedule {
                 ScheduleKind::Constant => 1.0,
                 ScheduleKind::TwoPhase | ScheduleKind::Linear => ratio + (1.0 - ratio) * place,
                 ScheduleKind::Exponential => ratio.powf(1.0 - place),
+                ScheduleKind::Points => between(points, place) / quietest,
             };
             Stretch {
                 steps: length,
@@ -87,9 +91,41 @@ impl Schedule {
     }
 }
 
+/// The value at a place from 0 to 1 on the straight lines between equally distant points.
+fn between(points: &[f64], place: f64) -> f64 {
+    let last = points.len().saturating_sub(1);
+    let along = place * last as f64;
+    let first = (along.floor() as usize).min(last);
+    let share = along - first as f64;
+    let value = |index: usize| points.get(index.min(last)).copied().unwrap_or(1.0);
+    value(first) + share * (value(first + 1) - value(first))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn drawn_points_are_met_at_their_places() {
+        let settings = TrainSettings {
+            schedule: ScheduleKind::Points,
+            schedule_points: vec![4.0, 2.0, 6.0],
+            steps: 31 * 32,
+            ..TrainSettings::default()
+        };
+        let schedule = Schedule::shape(&settings);
+        assert_eq!(schedule.steps(), 31 * 32);
+        let at = |stair: u64| schedule.noise_multiplier(stair * 31).unwrap();
+        // Relative to the quietest point; the 32 stairs are the 32 places from the first point to the last.
+        assert!((at(0) - 2.0).abs() < 1e-12 && (at(31) - 3.0).abs() < 1e-12);
+        assert!((at(15) - (1.0 + 1.0 / 31.0)).abs() < 1e-12, "{}", at(15));
+        let single = TrainSettings {
+            schedule_points: vec![5.0],
+            steps: 1,
+            ..settings
+        };
+        assert_eq!(Schedule::shape(&single).noise_multiplier(0), Some(1.0));
+    }
 
     #[test]
     fn every_step_has_its_noise() {
@@ -100,7 +136,13 @@ mod tests {
             ScheduleKind::Exponential,
         ] {
             for steps in [1, 2, 31, 32, 33, 3000] {
-                let schedule = Schedule::shape(kind, 3.0, steps).scaled(2.0);
+                let settings = TrainSettings {
+                    schedule: kind,
+                    schedule_ratio: 3.0,
+                    steps,
+                    ..TrainSettings::default()
+                };
+                let schedule = Schedule::shape(&settings).scaled(2.0);
                 assert_eq!(schedule.steps(), steps);
                 let noise: Vec<_> = (0..steps)
                     .map(|step| schedule.noise_multiplier(step).unwrap())
@@ -113,7 +155,12 @@ mod tests {
                 assert_eq!(schedule.noise_multiplier(steps), None);
             }
         }
-        let linear = Schedule::shape(ScheduleKind::Linear, 3.0, 3000);
+        let linear = Schedule::shape(&TrainSettings {
+            schedule: ScheduleKind::Linear,
+            schedule_ratio: 3.0,
+            steps: 3000,
+            ..TrainSettings::default()
+        });
         assert_eq!(
             (linear.noise_multiplier(0), linear.noise_multiplier(2999)),
             (Some(3.0), Some(1.0))

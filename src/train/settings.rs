@@ -17,6 +17,8 @@ pub enum ScheduleKind {
     Linear,
     /// Noise that falls by the same factor from step to step.
     Exponential,
+    /// Noise along straight lines between points drawn by hand.
+    Points,
 }
 
 /// Everything a person can choose of a DP-GAN, unchecked. [`super::describe::SETTINGS`] gives each its unit,
@@ -34,6 +36,8 @@ pub struct TrainSettings {
     pub schedule: ScheduleKind,
     /// Noise at the first step over noise at the last, for schedules that fall.
     pub schedule_ratio: f64,
+    /// Noise at equally distant places from the first step to the last, each relative to the others.
+    pub schedule_points: Vec<f64>,
     /// Whether noisy marginals are bought before the first step.
     pub marginals: bool,
     /// The marginals' share of the budget (of ρ).
@@ -138,6 +142,7 @@ impl Default for TrainSettings {
             clip_norm: 0.5,
             schedule: ScheduleKind::Constant,
             schedule_ratio: 2.0,
+            schedule_points: vec![2.0, 1.5, 1.2, 1.0],
             marginals: true,
             marginal_share: 0.10,
             marginal_weight: 20.0,

@@ -17,6 +17,7 @@ a-datetime = 符合该列格式的日期和时间
 range-integer = { $min } 到 { $max } 之间的整数
 range-real = { $min } 到 { $max } 之间的数
 range-choice = 以下之一：{ $names }
+range-numbers = 2 到 { $most } 个数，每个在 { $min } 到 { $max } 之间
 range-widths = 最多 { $layers } 个层宽，每个在 1 到 { $width } 之间
 unit-range = { $unit } 的取值应为 { $range }，而不是 { $value }
 open-column = “{ $column }”（{ $why }）

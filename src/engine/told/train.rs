@@ -75,6 +75,13 @@ pub(super) fn setting(error: &SettingError) -> Message {
             layers = layers,
             width = width
         ),
+        Some(SettingRange::Numbers { min, max, most }) => crate::message!(
+            "range-numbers",
+            "2 to {most} numbers, each from {min} to {max}",
+            most = most,
+            min = min,
+            max = max
+        ),
         Some(SettingRange::Switch) | None => Message::plain(&*error.expected),
     };
     Message::new(

@@ -27,6 +27,7 @@ fn events_meet_the_budget_from_below_under_every_schedule_and_relation() {
         ScheduleKind::TwoPhase,
         ScheduleKind::Linear,
         ScheduleKind::Exponential,
+        ScheduleKind::Points,
     ] {
         for neighboring in [
             Neighboring::AddRemoveOne,

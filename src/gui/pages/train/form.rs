@@ -1,5 +1,7 @@
 //! The plan's form, made from the settings' own descriptions.
 
+use std::str::FromStr;
+
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 
 use crate::engine::command::{Method, PrivacyTarget, RunRequest};
@@ -10,8 +12,10 @@ use crate::gui::format;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets::{self, NumberRow, Slider};
 use crate::privacy::Neighboring;
-use crate::train::TrainSettings;
-use crate::train::describe::{SETTINGS, SettingDescription, SettingGroup, SettingRange, SettingValue};
+use crate::train::describe::{
+    SETTINGS, SettingDescription, SettingGroup, SettingRange, SettingValue, listed,
+};
+use crate::train::{ScheduleKind, TrainSettings};
 
 /// Round stops of ε.
 const EPSILONS: [f64; 9] = [0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0];
@@ -30,7 +34,7 @@ const GROUPS: [(SettingGroup, &str); 5] = [
 #[derive(Default)]
 pub struct Form {
     all: bool,
-    widths: std::collections::HashMap<&'static str, String>,
+    drafts: std::collections::HashMap<&'static str, String>,
 }
 
 impl Form {
@@ -169,8 +173,11 @@ impl Form {
                     choice(ui, cx, name, help, chosen, names).map(SettingValue::Choice)
                 }
                 (SettingValue::Widths(widths), _) => self
-                    .layers(ui, name, help, description.key, &widths)
+                    .list(ui, name, help, description.key, &widths)
                     .map(SettingValue::Widths),
+                (SettingValue::Numbers(numbers), _) => self
+                    .list(ui, name, help, description.key, &numbers)
+                    .map(SettingValue::Numbers),
                 _ => None,
             };
             if let Some(value) = changed {
@@ -180,16 +187,16 @@ impl Form {
         });
     }
 
-    /// Layer widths, typed as numbers with commas between them.
-    fn layers(
+    /// Layer widths or points, typed as numbers with commas between them.
+    fn list<T: FromStr + ToString + PartialEq>(
         &mut self,
         ui: &mut Ui,
         name: &str,
         help: &str,
         key: &'static str,
-        widths: &[usize],
-    ) -> Option<Vec<usize>> {
-        let written = widths
+        numbers: &[T],
+    ) -> Option<Vec<T>> {
+        let written = numbers
             .iter()
             .map(ToString::to_string)
             .collect::<Vec<_>>()
@@ -197,19 +204,15 @@ impl Form {
         ui.horizontal(|ui| {
             let label = ui.label(name).on_hover_text(help);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let draft = self.widths.entry(key).or_insert_with(|| written.clone());
+                let draft = self.drafts.entry(key).or_insert_with(|| written.clone());
                 let field = ui.add(TextEdit::singleline(draft).desired_width(96.0));
                 let done = field.lost_focus();
                 let focused = field.has_focus();
                 field.labelled_by(label.id).on_hover_text(help);
                 if done {
-                    let typed: Result<Vec<usize>, _> = draft
-                        .split([',', ' '])
-                        .filter(|part| !part.is_empty())
-                        .map(str::parse)
-                        .collect();
-                    self.widths.remove(key);
-                    return typed.ok().filter(|typed| typed != widths);
+                    let typed = listed(draft);
+                    self.drafts.remove(key);
+                    return typed.filter(|typed| typed != numbers);
                 }
                 if !focused {
                     draft.clone_from(&written);
@@ -225,7 +228,8 @@ impl Form {
 /// Whether a setting matters for the method and the other settings.
 fn applies(description: &SettingDescription, method: Method, settings: &TrainSettings) -> bool {
     match description.key {
-        "schedule-ratio" => settings.schedule != crate::train::ScheduleKind::Constant,
+        "schedule-ratio" => !matches!(settings.schedule, ScheduleKind::Constant | ScheduleKind::Points),
+        "schedule-points" => settings.schedule == ScheduleKind::Points,
         "marginal-share" | "marginal-weight" if !settings.marginals => false,
         "fine-share" if !settings.fine_decode => false,
         "clip-norm" | "schedule" | "marginal-share" | "fine-share" => method.is_private(),
