@@ -28,6 +28,7 @@ mod error;
 mod line;
 mod noise;
 mod note;
+pub mod outlook;
 mod persons;
 mod plan;
 mod request;

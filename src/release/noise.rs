@@ -109,7 +109,7 @@ impl NoisyPart {
 
 /// The noise grid of a part: at least a thousand steps in the sensitivity of a row and in the noise's scale, and no
 /// finer than the line itself.
-fn grid(part: &Part, epsilon: f64) -> Result<i128, MechanismError> {
+pub(super) fn grid(part: &Part, epsilon: f64) -> Result<i128, MechanismError> {
     let size = part.contribution.size() as f64;
     let spacing = Grid::for_scale(size * (1.0 / epsilon).min(1.0))?.spacing();
     Ok(spacing.max(1.0) as i128)

@@ -83,22 +83,7 @@ impl ReleasePlan {
     pub fn new(schema: &Schema, request: &ReleaseRequest) -> Result<Self, ReleaseError> {
         schema.validate()?;
         let noise = request.check()?;
-        let epsilon = Epsilon::new(request.epsilon)?;
-        let delta = Delta::new(request.delta)?;
-        let column = match &request.column {
-            Some(name) => Some(find_column(schema, name)?),
-            None => None,
-        };
-        check_groups(schema, request)?;
-        let setting = Setting {
-            schema,
-            request,
-            column,
-            noise,
-            neighbours: neighbours(schema, request),
-            epsilon,
-            delta,
-        };
+        let setting = setting(schema, request, noise)?;
         let (task, events, (epsilon, delta)) = plan_task(&setting)?;
         let unprotected = [request.column.as_deref(), request.by.as_deref()]
             .into_iter()
@@ -226,6 +211,28 @@ impl ReleasePlan {
             _ => None,
         }
     }
+}
+
+/// A checked request against its schema.
+pub(super) fn setting<'a>(
+    schema: &'a Schema,
+    request: &'a ReleaseRequest,
+    noise: Noise,
+) -> Result<Setting<'a>, ReleaseError> {
+    let column = match &request.column {
+        Some(name) => Some(find_column(schema, name)?),
+        None => None,
+    };
+    check_groups(schema, request)?;
+    Ok(Setting {
+        schema,
+        request,
+        column,
+        noise,
+        neighbours: neighbours(schema, request),
+        epsilon: Epsilon::new(request.epsilon)?,
+        delta: Delta::new(request.delta)?,
+    })
 }
 
 fn find_column<'a>(schema: &'a Schema, name: &str) -> Result<&'a Column, ReleaseError> {

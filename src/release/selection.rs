@@ -21,6 +21,8 @@
 //! **Cut-off.** Scores below a public floor are raised to it, which moves no score further than before. The floor lies where
 //! a candidate's odds are e^(−200) of the best one's; it makes most candidates equal, and the choice fast.
 
+mod outlook;
+
 use rand::Rng as _;
 
 use crate::data::{CodeReader, Kind, Schema, Table};
@@ -37,6 +39,8 @@ use super::note::Note;
 use super::plan::{Setting, check_decided};
 use super::request::{Query, millionths};
 use super::tally::{Bins, Groups, each_row, group_of_rows};
+
+pub(super) use outlook::Choices;
 
 /// Shares are counted in these.
 const MILLION: f64 = 1e6;

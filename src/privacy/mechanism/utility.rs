@@ -2,14 +2,23 @@
 //! and nothing needs private data: errors are those of the mechanism about the statistic, not of the statistic about the
 //! world, and clamping is not in them.
 
-use std::f64::consts::{FRAC_2_PI, SQRT_2};
+mod choice;
+mod sum;
+
+use std::f64::consts::{FRAC_2_PI, PI, SQRT_2};
+
+pub use choice::{Candidates, ChoiceLaw, Stretch};
+pub use sum::NoiseSum;
 
 use super::distribution::{
-    gaussian_half_width, gaussian_mean_magnitude, gaussian_upper_tail, gaussian_variance, laplace_half_width,
+    gaussian_half_width, gaussian_mean_magnitude, gaussian_probability, gaussian_upper_tail,
+    gaussian_variance, laplace_half_width, laplace_probability, laplace_quantile,
 };
 use super::{MechanismError, RandomizedResponse, Selection, distribution};
 use crate::num::logspace::{normal_cdf, normal_quantile};
 use crate::num::{Delta, Epsilon};
+use crate::privacy::gaussian;
+use crate::privacy::renyi::ORDERS;
 
 /// The textbook's σ = Δ√(2 ln(1.25/δ))/ε (Dwork & Roth 2014, Thm 3.22 and Appendix A), for teaching: proven for ε below 1
 /// only, wasteful there, and a broken promise from ε of about 8 on. Noise that is drawn takes
@@ -27,6 +36,35 @@ pub fn textbook_gaussian_sigma(
     let within = sensitivity > 0.0 && sensitivity.is_finite();
     MechanismError::check("sensitivity", "positive and finite", sensitivity, within)?;
     Ok(sensitivity * (2.0 * (1.25 / delta).ln()).sqrt() / epsilon)
+}
+
+/// The least ε of the textbook's σ that its proof does not cover: it needs ε below 1.
+pub const TEXTBOOK_PROOF_ENDS: f64 = 1.0;
+
+/// The δ that the textbook's σ really has at ε, whatever the sensitivity: δ(ε) of the analytic formula at σ/Δ. Above the
+/// δ that was asked for, the promise is broken.
+///
+/// # Errors
+/// δ = 0.
+pub fn textbook_gaussian_true_delta(epsilon: Epsilon, delta: Delta) -> Result<f64, MechanismError> {
+    let sigma = textbook_gaussian_sigma(epsilon, delta, 1.0)?;
+    Ok(gaussian::delta(1.0 / sigma, epsilon.get()))
+}
+
+/// The least σ over the ℓ2 sensitivity at which ρ = 1/2σ² of zero-concentrated privacy gives (ε, δ) by the Rényi
+/// accountant's conversion (Canonne, Kamath, Steinke 2020, Prop. 12): α·ρ ≤ ε − ln(1 − 1/α) + ln(δα)/(α − 1) at some
+/// order α, so ρ is the largest right side over α. This is the noise of discrete Gaussians as they are released; the
+/// orders are the accountant's own.
+///
+/// # Errors
+/// δ = 0, or an ε so small that no order leaves any room.
+pub fn concentrated_sigma(epsilon: Epsilon, delta: Delta) -> Result<f64, MechanismError> {
+    let (epsilon, delta) = (epsilon.get(), delta.get());
+    MechanismError::check("delta", "above 0", delta, delta > 0.0)?;
+    let room = |order: f64| (epsilon - (-1.0 / order).ln_1p() + (delta * order).ln() / (order - 1.0)) / order;
+    let rho = ORDERS.iter().map(|&order| room(order)).fold(0.0, f64::max);
+    MechanismError::check("epsilon", "large enough for its delta", epsilon, rho > 0.0)?;
+    Ok((0.5 / rho).sqrt())
 }
 
 /// Noise as it is planned, with one scale in the unit of the statistic, or in grid steps where it is discrete.
@@ -113,6 +151,36 @@ impl Noise {
         }
     }
 
+    /// The density at x; of discrete noise the probability of the nearest whole step, which is one wide.
+    pub fn density(self, x: f64) -> f64 {
+        match self {
+            Self::Laplace { scale } => (-x.abs() / scale).exp() / (2.0 * scale),
+            Self::Gaussian { sigma } => (-0.5 * (x / sigma).powi(2)).exp() / (sigma * (2.0 * PI).sqrt()),
+            Self::DiscreteLaplace { scale } => laplace_probability(scale, x.round() as i64),
+            Self::DiscreteGaussian { sigma } => gaussian_probability(sigma, x.round() as i64),
+        }
+    }
+
+    /// The least value that noise stays at or below with probability `u`: a uniform u gives a draw of the noise, for
+    /// pictures only (double precision is no proof of privacy). u is kept off 0 and 1.
+    ///
+    /// For the discrete Gaussian: the normal quantile, half a step down and up, and then a step at a time by the tail.
+    pub fn quantile(self, u: f64) -> f64 {
+        let u = u.clamp(1e-15, 1.0 - 1e-15);
+        match self {
+            Self::Laplace { scale } => {
+                if u < 0.5 {
+                    scale * (2.0 * u).ln()
+                } else {
+                    -scale * (2.0 * (1.0 - u)).ln()
+                }
+            }
+            Self::Gaussian { sigma } => sigma * normal_quantile(u),
+            Self::DiscreteLaplace { scale } => laplace_quantile(scale, u) as f64,
+            Self::DiscreteGaussian { sigma } => discrete_gaussian_quantile(sigma, u),
+        }
+    }
+
     /// The least a with P(|noise| ≤ a) ≥ p: the error not passed with probability p, and half the width of an
     /// interval of that confidence.
     ///
@@ -127,6 +195,32 @@ impl Noise {
             Self::DiscreteGaussian { sigma } => gaussian_half_width(sigma, p) as f64,
         })
     }
+}
+
+/// The least k with P(noise ≤ k) ≥ u, from the normal distribution's on: one or two tails instead of a search.
+fn discrete_gaussian_quantile(sigma: f64, u: f64) -> f64 {
+    // By symmetry the upper half: P(noise ≤ −k) = P(noise ≥ k).
+    let (tail, upper) = if u > 0.5 { (1.0 - u, true) } else { (u, false) };
+    let guess = (-sigma * normal_quantile(tail) + 0.5).floor().clamp(0.0, 4e18);
+    let mut k = (guess as i64).max(1);
+    if upper {
+        // The least k ≥ 0 with P(noise ≥ k + 1) ≤ tail.
+        while k > 1 && gaussian_upper_tail(sigma, k - 1) <= tail {
+            k -= 1;
+        }
+        while gaussian_upper_tail(sigma, k) > tail {
+            k += 1;
+        }
+        return (k - 1) as f64;
+    }
+    // The largest k ≥ 0 with P(noise ≥ k) ≥ tail.
+    while k >= 1 && gaussian_upper_tail(sigma, k) < tail {
+        k -= 1;
+    }
+    while gaussian_upper_tail(sigma, k + 1) >= tail {
+        k += 1;
+    }
+    -(k as f64)
 }
 
 /// How far a choice falls short of the best score, for scores that are known (an example, a public data set, a guess).

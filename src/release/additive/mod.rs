@@ -2,6 +2,7 @@
 
 mod measure;
 mod noisy;
+mod outlook;
 mod value;
 
 use self::measure::count_rows;
@@ -20,6 +21,8 @@ use crate::release::plan::{Setting, check_decided};
 use crate::release::request::Query;
 use crate::release::sensitivity::Contribution;
 use crate::release::tally::{Bins, Centre, Groups, Moments, group_of_rows};
+
+pub(super) use self::outlook::Sums;
 
 /// Bins of a histogram for which nobody has said how many.
 const USUAL_BINS: usize = 10;

@@ -2,6 +2,7 @@
 
 mod coverage;
 mod neighbours;
+mod outlook;
 mod plans;
 
 use std::sync::Arc;

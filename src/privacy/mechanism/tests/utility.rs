@@ -3,7 +3,7 @@
 use super::super::utility::*;
 use super::super::*;
 use super::{Golden, assert_frequencies, counts, epsilon};
-use crate::num::{Delta, RandomSource};
+use crate::num::{Delta, Epsilon, RandomSource};
 use crate::privacy::gaussian_sigma;
 
 const SCALES: [f64; 6] = [0.3, 1.0, 4.7, 60.0, 140.0, 2500.0];
@@ -251,4 +251,69 @@ fn textbook_noise_is_the_golden_one() {
     }
     assert!(Noise::Laplace { scale: 1e-300 }.validate().is_ok());
     assert!(Noise::DiscreteLaplace { scale: 1e-300 }.validate().is_err());
+}
+
+#[test]
+fn a_uniform_number_gives_the_quantile_of_the_discrete_mechanisms() {
+    for scale in [0.3, 1.0, 7.5, 60.0, 300.0] {
+        for u in [1e-9, 0.003, 0.2, 0.499, 0.5, 0.501, 0.77, 0.95, 1.0 - 1e-9] {
+            let gaussian = DiscreteGaussian::new(scale).unwrap().quantile(u).unwrap() as f64;
+            let found = Noise::DiscreteGaussian { sigma: scale }.quantile(u);
+            assert!((found - gaussian).abs() < 0.5, "{scale} {u}: {found} {gaussian}");
+            let laplace = DiscreteLaplace::new(scale).unwrap().quantile(u).unwrap() as f64;
+            assert!((Noise::DiscreteLaplace { scale }.quantile(u) - laplace).abs() < 0.5);
+        }
+    }
+    // The median of the continuous ones is 0, and quantiles invert the chance to be within.
+    for noise in [Noise::Laplace { scale: 2.0 }, Noise::Gaussian { sigma: 3.0 }] {
+        assert!(noise.quantile(0.5).abs() < 1e-12);
+        let a = noise.quantile(0.975);
+        assert!((noise.probability_within(a) - 0.95).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn densities_add_up_to_one() {
+    for noise in [
+        Noise::Laplace { scale: 2.0 },
+        Noise::Gaussian { sigma: 3.0 },
+        Noise::DiscreteLaplace { scale: 2.0 },
+        Noise::DiscreteGaussian { sigma: 3.0 },
+    ] {
+        let fine = 50;
+        let sum: f64 = (-60 * fine..60 * fine)
+            .map(|at| noise.density((f64::from(at) + 0.5) / f64::from(fine)) / f64::from(fine))
+            .sum();
+        assert!((sum - 1.0).abs() < 1e-3, "{noise:?}: {sum}");
+    }
+}
+
+#[test]
+fn the_textbook_breaks_its_promise_where_the_analytic_formula_says() {
+    let delta = Delta::new(1e-5).unwrap();
+    let keeps =
+        |epsilon: f64| textbook_gaussian_true_delta(Epsilon::new(epsilon).unwrap(), delta).unwrap() <= 1e-5;
+    assert!(keeps(0.1) && keeps(1.0) && keeps(8.3));
+    assert!(!keeps(8.5) && !keeps(20.0));
+}
+
+#[test]
+fn concentrated_noise_is_what_the_renyi_accountant_asks_for() {
+    use crate::privacy::{AccountantKind, EventList, Neighboring, PrivacyEvent};
+    for (epsilon, delta) in [(0.05, 1e-6), (1.0, 1e-5), (8.0, 1e-9)] {
+        let delta = Delta::new(delta).unwrap();
+        let sigma = concentrated_sigma(Epsilon::new(epsilon).unwrap(), delta).unwrap();
+        let spent = |sigma: f64| {
+            let mut events = EventList::new(Neighboring::AddRemoveOne);
+            events.push(
+                PrivacyEvent::Gaussian {
+                    noise_multiplier: sigma,
+                },
+                1,
+            );
+            AccountantKind::Rdp.epsilon(&events, delta).unwrap()
+        };
+        assert!((spent(sigma) / epsilon - 1.0).abs() < 1e-6, "{}", spent(sigma));
+    }
+    assert!(concentrated_sigma(Epsilon::new(1.0).unwrap(), Delta::new(0.0).unwrap()).is_err());
 }
