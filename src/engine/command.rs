@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::data::{Bound, Kind, ReadOptions, Scale, Schema};
+use crate::engine::explore::Several;
 use crate::engine::settings::{Language, Settings};
 use crate::num::Epsilon;
 use crate::privacy::Neighboring;
 use crate::release::ReleaseRequest;
+use crate::release::outlook::Question;
 pub use crate::train::Condition;
 use crate::train::{DeviceKind, TrainSettings};
 
@@ -238,6 +240,10 @@ pub enum Command {
     PreviewPlan(Box<RunRequest>),
     /// Looks for the ε at which a run's noise is what a person can stand; the latest question wins.
     FindEpsilon(Box<EpsilonQuestion>),
+    /// Reads the rows for a preview of a statistic, for the steward only; the latest question wins. Nothing is spent.
+    Explore(Box<Question>),
+    /// Works out what several questions alike would cost together, by privacy loss distributions; the latest wins.
+    ComposeSeveral(Box<Several>),
     /// Reserves the budget and starts training.
     Start(Box<RunRequest>),
     /// Holds a run after the step that it is in.
@@ -261,6 +267,13 @@ pub enum Command {
         path: PathBuf,
         /// Its content.
         content: Arc<Vec<u8>>,
+        /// Whether an existing file may be replaced.
+        overwrite: bool,
+    },
+    /// Writes the statistics released in this session as a table, whole or not at all: CSV or Parquet by the ending.
+    SaveReleases {
+        /// The file.
+        path: PathBuf,
         /// Whether an existing file may be replaced.
         overwrite: bool,
     },

@@ -3,6 +3,7 @@
 //! It never computes anything that could take long, so a command is answered at once whatever else goes on.
 
 mod dataset;
+mod explore;
 mod exports;
 mod plans;
 mod releases;
@@ -18,6 +19,7 @@ use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
 use crate::data::Column;
 use crate::engine::command::{Command, RunId, RunRequest};
 use crate::engine::event::{Area, EngineEvent, Exported, Problem};
+use crate::engine::explore::{Composed, Explored};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::loader::{self, LoadEnd, PlanOutcome, Task};
 use crate::engine::run_job::RunEnd;
@@ -74,6 +76,11 @@ pub(super) enum Note {
         generation: u64,
         answer: Box<EpsilonAnswer>,
     },
+    Explored {
+        generation: u64,
+        explored: Box<Explored>,
+    },
+    Composed(Box<Composed>),
     FigureSaved(Result<PathBuf, ExportEnd>),
     RunPlanned {
         run: RunId,
@@ -115,6 +122,7 @@ pub(super) struct Coordinator {
     runs: runs::Runs,
     export: exports::ExportState,
     releases: releases::Releases,
+    explore: explore::ExploreState,
     ledger_view: Arc<LedgerView>,
     revision: u64,
     changed: bool,
@@ -138,6 +146,7 @@ impl Coordinator {
             runs: runs::Runs::default(),
             export: exports::ExportState::default(),
             releases: releases::Releases::default(),
+            explore: explore::ExploreState::default(),
             ledger_view: Arc::default(),
             revision: 0,
             changed: true,
@@ -196,6 +205,8 @@ impl Coordinator {
             exporting: self.export.shown(),
             releasing: self.releases.in_progress(),
             releases: self.releases.done(),
+            explored: self.explore.seen(),
+            composed: self.explore.composed(),
             ledger: Arc::clone(&self.ledger_view),
         });
         (self.outlet.wake)();
@@ -222,6 +233,8 @@ impl Coordinator {
             Command::SaveSchema(path) => self.save_schema(path),
             Command::PreviewPlan(request) => self.preview_plan(request),
             Command::FindEpsilon(question) => self.find_epsilon(question),
+            Command::Explore(question) => self.explore(question),
+            Command::ComposeSeveral(several) => self.compose_several(several),
             Command::Start(request) => self.start_run(*request),
             Command::Pause(run) => self.runs.pause(run),
             Command::Resume(run) => self.runs.resume(run),
@@ -235,6 +248,7 @@ impl Coordinator {
                 content,
                 overwrite,
             } => self.save_figure(path, content, overwrite),
+            Command::SaveReleases { path, overwrite } => self.save_releases(path, overwrite),
             Command::AnswerNewVersion(of) => self.answer_new_version(of),
             Command::Release(order) => self.start_release(*order),
             Command::SetTotal {
@@ -266,6 +280,8 @@ impl Coordinator {
                 share,
             } => self.planned(generation, (*request, *outcome, share)),
             Note::EpsilonFound { generation, answer } => self.epsilon_found(generation, *answer),
+            Note::Explored { generation, explored } => self.explored(generation, *explored),
+            Note::Composed(composed) => self.several_composed(*composed),
             Note::FigureSaved(outcome) => self.figure_saved(outcome),
             Note::RunPlanned { run, plan } => self.runs.set_plan(run, plan),
             Note::RunStarted { run, entry } => self.run_started(run, entry),

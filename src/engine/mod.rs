@@ -6,11 +6,13 @@
 
 mod certify;
 mod coordinator;
+mod explore;
 mod export_job;
 mod inverse;
 mod ledger_thread;
 mod loader;
 mod release_job;
+mod release_table;
 mod run_job;
 mod sample;
 mod series;
@@ -36,6 +38,7 @@ pub use command::{
     PrivacyTarget, ReleaseOrder, RunId, RunRequest, SchemaEdit, SchemaSource,
 };
 pub use event::{Area, EngineEvent, Exported, Problem};
+pub use explore::{Composed, Draws, Explored, Seen, Several, histogram_of, outlook_for};
 pub use export_job::exported_files;
 pub use release_job::{preview_release, release_note, release_share};
 pub use sample::{SampleRequest, Sampled, sample_file};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
 use crate::engine::command::{EpsilonQuestion, Method, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
+use crate::engine::explore::{Composed, Explored};
 use crate::num::{Message, StewardOnly};
 use crate::privacy::Neighboring;
 use crate::privacy::ledger::{Budget, DatasetSummary, Entry, EntryId, PrivacyUnit};
@@ -33,6 +34,10 @@ pub struct Snapshot {
     pub releasing: Option<Arc<ReleaseRequest>>,
     /// The private statistics of this session, oldest first.
     pub releases: Vec<Arc<Released>>,
+    /// What the rows say to the question last explored (steward only).
+    pub explored: Option<Arc<Explored>>,
+    /// What several questions cost together, by privacy loss distributions, as last asked.
+    pub composed: Option<Arc<Composed>>,
     /// The ledger's entries, oldest first.
     pub ledger: Arc<LedgerView>,
 }

@@ -182,6 +182,7 @@ impl Coordinator {
         self.dataset.current = None;
         self.dataset.identity = None;
         self.plan.forget();
+        self.explore.forget();
     }
 
     pub(super) fn load_ended(&mut self, generation: u64, end: LoadEnd) {
@@ -227,6 +228,7 @@ impl Coordinator {
         self.dataset.is_separate = false;
         self.dataset.schema_revision += 1;
         self.plan.forget();
+        self.explore.forget();
         self.refresh_ledger();
         self.tell(EngineEvent::Opened { name, rows });
         if let Some(problem) = ledger_problem {

@@ -8,6 +8,7 @@ use crate::engine::command::ExportRequest;
 use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Exported, Problem};
 use crate::engine::export_job::{ExportJob, exported_files};
+use crate::engine::release_table;
 use crate::engine::snapshot::Exporting;
 use crate::export::{AtomicFile, ExportError, check_not_input, check_target};
 use crate::message;
@@ -120,6 +121,34 @@ impl Coordinator {
         if let Err(error) = spawned {
             self.fail(Problem::new(
                 Area::Figure,
+                &super::super::EngineError::Thread(error),
+            ));
+        }
+    }
+
+    /// Writes the statistics of this session on a thread of its own.
+    pub(super) fn save_releases(&mut self, path: PathBuf, overwrite: bool) {
+        let (notes, releases) = (self.note_sender.clone(), self.releases.done());
+        let open = self.dataset.current();
+        let inputs: Vec<PathBuf> = open
+            .into_iter()
+            .flat_map(|dataset| [dataset.path.clone(), dataset.schema_path.clone()])
+            .flatten()
+            .collect();
+        let spawned = std::thread::Builder::new().name("figure".into()).spawn(move || {
+            let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+            let outcome = check_not_input(std::slice::from_ref(&path), &inputs)
+                .and_then(|()| release_table::write(&releases, &path, overwrite))
+                .map(|()| path)
+                .map_err(|error| match error {
+                    ExportError::Exists { path } => ExportEnd::Exists(path),
+                    error => ExportEnd::Failed(Problem::new(Area::Export, &error)),
+                });
+            drop(notes.send(super::Note::FigureSaved(outcome)));
+        });
+        if let Err(error) = spawned {
+            self.fail(Problem::new(
+                Area::Export,
                 &super::super::EngineError::Thread(error),
             ));
         }
