@@ -42,7 +42,7 @@ fn main() {
 
     let ctx = Context::default();
     let mut workbench = Workbench::new(&ctx, Settings::default());
-    for (page, key) in [("data", Key::Num1), ("train", Key::Num2)] {
+    for (page, key) in [("data", Key::Num1), ("train", Key::Num3)] {
         let (mut times, mut clock) =
             measure(&ctx, &engine, &mut workbench, key, if brief { 8 } else { FRAMES });
         times.sort_unstable();

@@ -61,7 +61,7 @@ fn from_welcome_to_export(language: Language) {
         matches!(state, Some(RunState::Finished(_)))
     });
 
-    go(&mut harness, Key::Num3);
+    go(&mut harness, Key::Num4);
     assert_eq!(harness.state().workbench().page(), Page::Export);
     let target = home.path().join("rows.csv");
     type_into(
@@ -95,7 +95,7 @@ fn from_welcome_to_export(language: Language) {
         std::fs::metadata(&target).is_ok_and(|file| file.modified().unwrap() > before)
     });
 
-    go(&mut harness, Key::Num4);
+    go(&mut harness, Key::Num5);
     go(&mut harness, Key::L);
     harness.check_accessibility();
     assert_no_missing_texts(&harness);
@@ -135,9 +135,10 @@ fn every_page_at_every_scale() {
             wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
             for (page, key) in [
                 ("data", Key::Num1),
-                ("train", Key::Num2),
-                ("export", Key::Num3),
-                ("privacy", Key::Num4),
+                ("explore", Key::Num2),
+                ("train", Key::Num3),
+                ("export", Key::Num4),
+                ("privacy", Key::Num5),
             ] {
                 go(&mut harness, key);
                 harness.run_steps(3);

@@ -60,7 +60,7 @@ fn a_change_of_the_schema_is_taken_back_and_made_again() {
         dataset.schema.find("status").unwrap().missing
     });
     // From another page: going back leads to the page that shows it.
-    go(&mut harness, Key::Num3);
+    go(&mut harness, Key::Num4);
     go(&mut harness, Key::Z);
     wait(&mut harness, "the schema as it was", |snapshot| {
         let dataset = snapshot.dataset.as_ref().unwrap();
@@ -126,7 +126,7 @@ fn a_run_is_thrown_away_by_the_third_answer_and_not_charged() {
         let texts = Texts::new(language);
         let mut harness = window(home.path(), &settings(language), SIZE);
         open_sample(&mut harness, &texts);
-        go(&mut harness, Key::Num2);
+        go(&mut harness, Key::Num3);
         wait(&mut harness, "a plan", |snapshot| {
             snapshot.plan.as_ref().is_some_and(|plan| plan.outcome.is_ok())
         });

@@ -30,7 +30,7 @@ fn with_plan(home: &Path) -> Harness<'static, App> {
     harness.run_steps(3);
     press(&mut harness, texts.get("sample-german-credit"));
     wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
-    go(&mut harness, Key::Num2);
+    go(&mut harness, Key::Num3);
     wait(&mut harness, "a plan", |snapshot| {
         snapshot.plan.as_ref().is_some_and(|plan| plan.outcome.is_ok())
     });
@@ -71,7 +71,7 @@ fn panels_fold_and_reset_layout_brings_them_back() {
     // The palette names every action.
     go(&mut harness, Key::K);
     press(&mut harness, texts.get("action-reset-layout"));
-    go(&mut harness, Key::Num2);
+    go(&mut harness, Key::Num3);
     assert!(shown(&harness));
     harness.check_accessibility();
     assert_no_missing_texts(&harness);
@@ -112,10 +112,10 @@ fn the_share_of_the_total_is_shown_before_the_start_and_refused_when_it_does_not
     wait(&mut harness, "private data", |snapshot| {
         snapshot.dataset.as_ref().is_some_and(|data| !data.schema.public)
     });
-    go(&mut harness, Key::Num4);
+    go(&mut harness, Key::Num5);
     type_into(&mut harness, texts.get("total-reason"), "a study");
     press(&mut harness, texts.get("total-set"));
-    go(&mut harness, Key::Num2);
+    go(&mut harness, Key::Num3);
     wait(&mut harness, "a share", |snapshot| {
         snapshot.plan.as_ref().is_some_and(|plan| plan.share.is_some())
     });
@@ -265,7 +265,7 @@ fn a_changed_file_is_asked_about_and_continues_its_budget() {
         });
     };
     open(&mut harness);
-    go(&mut harness, Key::Num4);
+    go(&mut harness, Key::Num5);
     type_into(&mut harness, texts.get("total-reason"), "a study");
     press(&mut harness, texts.get("total-set"));
     wait(&mut harness, "the total", |snapshot| {
@@ -312,8 +312,7 @@ fn a_private_statistic_shows_its_cost_asks_once_and_stands_with_its_interval() {
     let home = tempfile::tempdir().unwrap();
     let texts = english();
     let mut harness = with_plan(home.path());
-    go(&mut harness, Key::Num1);
-    press(&mut harness, texts.get("release-title"));
+    go(&mut harness, Key::Num2);
     choose(
         &mut harness,
         texts.get("release-query"),
@@ -341,6 +340,7 @@ fn a_private_statistic_shows_its_cost_asks_once_and_stands_with_its_interval() {
     let released = &snapshot.releases[0];
     assert!(released.answer.cells.iter().all(|cell| cell.interval.is_some()));
     assert_eq!(snapshot.ledger.entries.len(), 1);
+    press(&mut harness, &format!("{} 1", texts.get("picture-released")));
     let spent = snapshot.dataset.as_ref().unwrap().budget.as_ref().unwrap();
     assert!((spent.spent.epsilon - 0.1).abs() < 1e-9);
     assert!(
@@ -367,7 +367,7 @@ fn bounds_are_bought_into_the_schema() {
     type_into(&mut harness, texts.get("path-label"), &file.display().to_string());
     press(&mut harness, texts.get("path-open"));
     wait(&mut harness, "the table", |snapshot| snapshot.dataset.is_some());
-    press(&mut harness, texts.get("release-title"));
+    go(&mut harness, Key::Num2);
     choose(
         &mut harness,
         texts.get("release-query"),
@@ -386,6 +386,7 @@ fn bounds_are_bought_into_the_schema() {
             column.is_some_and(|column| column.provenance == Some(pointillist::data::Provenance::Bought))
         })
     });
+    go(&mut harness, Key::Num1);
     assert!(
         harness
             .query_all_by_label(texts.get("source-bought"))

@@ -43,6 +43,12 @@ fn progress(cx: &Cx<'_>, page: Page) -> Progress {
             Some(dataset) if !dataset.open.is_empty() || dataset.misfit.is_some() => Progress::Attention,
             Some(_) => Progress::Done,
         },
+        Page::Explore => match &snapshot.dataset {
+            None => Progress::Empty,
+            Some(_) if snapshot.releasing.is_some() => Progress::Running,
+            Some(_) if !snapshot.releases.is_empty() => Progress::Done,
+            Some(_) => Progress::Ready,
+        },
         Page::Train => {
             if snapshot.runs.iter().any(|run| run.state.is_active()) {
                 Progress::Running

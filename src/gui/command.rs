@@ -8,6 +8,8 @@ use eframe::egui::{Key, KeyboardShortcut, Modifiers};
 pub enum Page {
     /// The table and its schema.
     Data,
+    /// What a budget buys, before it is spent.
+    Explore,
     /// The plan and the live run.
     Train,
     /// Writing synthetic rows.
@@ -18,7 +20,13 @@ pub enum Page {
 
 impl Page {
     /// All pages, as the rail lists them.
-    pub const ALL: [Self; 4] = [Self::Data, Self::Train, Self::Export, Self::Privacy];
+    pub const ALL: [Self; 5] = [
+        Self::Data,
+        Self::Explore,
+        Self::Train,
+        Self::Export,
+        Self::Privacy,
+    ];
 }
 
 /// Something a person can ask for by a button, a menu or a key.
@@ -98,7 +106,7 @@ const fn keyed(action: Action, key: &'static str, shortcut: Key) -> Described {
 }
 
 /// Every action.
-pub const TABLE: [Described; 25] = [
+pub const TABLE: [Described; 26] = [
     keyed(Action::OpenFile, "action-open", Key::O),
     described(Action::CloseTable, "action-close"),
     keyed(Action::SaveSchema, "action-save-schema", Key::S),
@@ -108,9 +116,10 @@ pub const TABLE: [Described; 25] = [
     keyed(Action::Stop, "action-stop", Key::Period),
     keyed(Action::Export, "action-export", Key::E),
     keyed(Action::Go(Page::Data), "page-data", Key::Num1),
-    keyed(Action::Go(Page::Train), "page-train", Key::Num2),
-    keyed(Action::Go(Page::Export), "page-export", Key::Num3),
-    keyed(Action::Go(Page::Privacy), "page-privacy", Key::Num4),
+    keyed(Action::Go(Page::Explore), "page-explore", Key::Num2),
+    keyed(Action::Go(Page::Train), "page-train", Key::Num3),
+    keyed(Action::Go(Page::Export), "page-export", Key::Num4),
+    keyed(Action::Go(Page::Privacy), "page-privacy", Key::Num5),
     keyed(Action::ToggleLog, "action-log", Key::L),
     keyed(Action::ToggleTheme, "action-theme", Key::T),
     described(Action::SwitchLanguage, "action-language"),

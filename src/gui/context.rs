@@ -37,6 +37,8 @@ pub enum Intent {
     ChooseFigure,
     /// Asks where a figure goes: its name and its content.
     SaveFigure(String, Vec<u8>),
+    /// Asks where the table of what was released goes.
+    SaveReleases,
     /// Takes a picture of a part of the window, to be saved.
     TakePicture {
         /// The name that the file gets unless a person changes it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::data::{Provenance, Schema};
 use crate::engine::command::{Condition, RunId, RunRequest};
 use crate::gui::command::Page;
+use crate::gui::pages::explore::ExploreSettings;
 
 /// How many steps are kept.
 const KEPT: usize = 200;
@@ -14,6 +15,8 @@ const KEPT: usize = 200;
 pub struct Choices {
     /// The schema under review.
     pub schema: SchemaChoice,
+    /// The question that is explored.
+    pub explore: ExploreSettings,
     /// The plan.
     pub plan: RunRequest,
     /// The export's form, apart from the path, which has the undo of a text.
@@ -73,6 +76,8 @@ impl Choices {
     pub fn page_of_difference(&self, other: &Self) -> Page {
         if self.schema != other.schema {
             Page::Data
+        } else if self.explore != other.explore {
+            Page::Explore
         } else if self.export != other.export {
             Page::Export
         } else {

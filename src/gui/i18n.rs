@@ -18,11 +18,13 @@ fn sources(language: Language) -> &'static [&'static str] {
         Language::English => &[
             include_str!("../../assets/i18n/en/window.ftl"),
             include_str!("../../assets/i18n/en/pages.ftl"),
+            include_str!("../../assets/i18n/en/explore.ftl"),
             include_str!("../../assets/i18n/en/settings.ftl"),
         ],
         Language::Chinese => &[
             include_str!("../../assets/i18n/zh-CN/window.ftl"),
             include_str!("../../assets/i18n/zh-CN/pages.ftl"),
+            include_str!("../../assets/i18n/zh-CN/explore.ftl"),
             include_str!("../../assets/i18n/zh-CN/settings.ftl"),
             include_str!("../../assets/i18n/zh-CN/messages.ftl"),
         ],

@@ -373,7 +373,7 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
                 "event-released",
                 [("entry", released.ledger_entry.to_string().into())],
             ),
-            crate::gui::pages::data::released::asked(cx, &released.request),
+            crate::gui::pages::explore::released::asked(cx, &released.request),
         ),
         EngineEvent::Exported(exported) => plain(
             t.with(

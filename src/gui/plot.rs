@@ -3,6 +3,7 @@
 
 mod figure;
 mod labels;
+pub mod scene;
 
 use eframe::egui::{
     Color32, FontId, Pos2, Rect, Response, RichText, Stroke, Ui, UiBuilder, Vec2b, WidgetInfo,

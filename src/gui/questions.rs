@@ -9,7 +9,7 @@ use crate::engine::command::{Command, ExportRequest, ReleaseOrder, RunId};
 use crate::gui::command::{Action, TABLE};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
-use crate::gui::pages::data::released::asked;
+use crate::gui::pages::explore::released::asked;
 use crate::gui::pages::welcome::typed_path;
 use crate::gui::theme::STEP;
 use crate::privacy::ledger::DatasetSummary;
@@ -44,6 +44,8 @@ pub struct Figure {
     pub chosen: Option<PathBuf>,
     /// Its content.
     pub content: Arc<Vec<u8>>,
+    /// Whether it is not a figure but the table of what was released, which the engine writes.
+    pub releases: bool,
 }
 
 /// Draws the open question and takes it away once it is answered.
@@ -256,7 +258,11 @@ fn by_path(ui: &mut Ui, cx: &mut Cx<'_>, path: &mut String) -> bool {
 
 fn figure(ui: &mut Ui, cx: &mut Cx<'_>, saved: &mut Figure) -> bool {
     let t = cx.texts;
-    ui.label(cx.palette.title(t.get("figure-title")));
+    ui.label(cx.palette.title(t.get(if saved.releases {
+        "released-save-title"
+    } else {
+        "figure-title"
+    })));
     ui.horizontal(|ui| {
         let label = ui.label(t.get("export-path"));
         let room = (ui.available_width() - 110.0).max(120.0);
@@ -275,10 +281,15 @@ fn figure(ui: &mut Ui, cx: &mut Cx<'_>, saved: &mut Figure) -> bool {
             .add_enabled(ready, egui::Button::new(t.get("figure-save")))
             .on_disabled_hover_text(t.get("path-empty"));
         if save.clicked() {
-            cx.send(Command::SaveFigure {
-                overwrite: saved.chosen.as_ref() == Some(&path),
-                path,
-                content: Arc::clone(&saved.content),
+            let overwrite = saved.chosen.as_ref() == Some(&path);
+            cx.send(if saved.releases {
+                Command::SaveReleases { path, overwrite }
+            } else {
+                Command::SaveFigure {
+                    path,
+                    content: Arc::clone(&saved.content),
+                    overwrite,
+                }
             });
             done = true;
         }

@@ -60,6 +60,8 @@ pub struct Palette {
     pub warn: Color32,
     /// Text in the warning colour.
     pub warn_text: Color32,
+    /// A promise that does not hold, in plots.
+    pub broken: Color32,
     /// Real rows in plots.
     pub real: Color32,
 }
@@ -87,6 +89,7 @@ impl Palette {
         ok: rgb(0x3C7A57),
         warn: rgb(0xB7791F),
         warn_text: rgb(0x8F5C12),
+        broken: rgb(0xC62828),
         real: rgb(0xD3D0CA),
     };
 
@@ -108,6 +111,7 @@ impl Palette {
         ok: rgb(0x7CC29B),
         warn: rgb(0xE0B050),
         warn_text: rgb(0xE0B050),
+        broken: rgb(0xF2665E),
         real: rgb(0x565961),
     };
 

@@ -23,6 +23,7 @@ use crate::gui::i18n::Texts;
 use crate::gui::jobs;
 use crate::gui::messages::{Messages, News, Note};
 use crate::gui::pages::data::DataPage;
+use crate::gui::pages::explore::ExplorePage;
 use crate::gui::pages::export::ExportPage;
 use crate::gui::pages::privacy::PrivacyPage;
 use crate::gui::pages::train::TrainPage;
@@ -46,6 +47,7 @@ pub struct Workbench {
     question: Option<Question>,
     welcome: Welcome,
     data: DataPage,
+    explore: ExplorePage,
     train: TrainPage,
     export: ExportPage,
     privacy: PrivacyPage,
@@ -73,6 +75,7 @@ impl Workbench {
             question: None,
             welcome: Welcome::default(),
             data: DataPage::default(),
+            explore: ExplorePage::default(),
             train: TrainPage::default(),
             export: ExportPage::default(),
             privacy: PrivacyPage::default(),
@@ -188,6 +191,7 @@ impl Workbench {
         let ctx = ui.ctx().clone();
         self.dress(&ctx);
         self.remember(snapshot);
+        self.explore.meet(snapshot);
         self.hold_closing(&ctx, snapshot);
         self.ask_version(snapshot);
         let palette = Palette::of(self.settings.theme);
@@ -280,10 +284,11 @@ impl Workbench {
                     .inner_margin(12)
                     .show(ui, |ui| self.data.show(ui, cx));
             }
+            Page::Explore if has_table => self.explore.show(ui, cx),
             Page::Train if has_table || has_runs => self.train.show(ui, cx),
             Page::Export if has_table || has_runs => self.export.show(ui, cx),
             Page::Privacy => self.privacy.show(ui, cx),
-            Page::Data | Page::Train | Page::Export => self.welcome.show(ui, cx),
+            Page::Data | Page::Explore | Page::Train | Page::Export => self.welcome.show(ui, cx),
         }
     }
 
@@ -317,6 +322,7 @@ impl Workbench {
             .map(|dataset| (dataset.generation, Arc::clone(&dataset.schema)));
         Choices {
             schema: SchemaChoice(schema),
+            explore: self.explore.choices(),
             plan: self.train.request.clone(),
             export: self.export.choices().clone(),
         }
@@ -341,6 +347,15 @@ impl Workbench {
 
     /// Asks where a figure goes: at first, beside the latest file or in the home folder.
     fn save_figure(&mut self, name: &str, content: Vec<u8>) {
+        self.ask_where(name, content, false);
+    }
+
+    /// Asks where the table of what was released goes, in the same way.
+    fn save_releases(&mut self) {
+        self.ask_where("released.csv", Vec::new(), true);
+    }
+
+    fn ask_where(&mut self, name: &str, content: Vec<u8>, releases: bool) {
         let beside = self.settings.recent.first().and_then(|path| path.parent());
         let folder = beside
             .map(std::path::Path::to_path_buf)
@@ -350,6 +365,7 @@ impl Workbench {
             path: folder.join(name).display().to_string(),
             chosen: None,
             content: Arc::new(content),
+            releases,
         }));
     }
 

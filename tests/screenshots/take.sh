@@ -73,7 +73,24 @@ start "$table"
 quiet
 settle
 shot data
+# Explore: what a budget buys, picture by picture.
 key ctrl+2
+park
+settle
+shot explore
+click 668 81
+park
+settle
+shot explore-noise
+click 785 81
+park
+settle
+shot explore-histogram
+click 1030 81
+park
+settle
+shot explore-several
+key ctrl+3
 settle
 shot train-plan
 key ctrl+Return
@@ -98,14 +115,14 @@ sleep 0.5
 shot plot-menu-dark
 key Escape
 key ctrl+t
-key ctrl+3
+key ctrl+4
 settle
 shot export
 key ctrl+e
 sleep 3
 quiet
 shot exported
-key ctrl+4
+key ctrl+5
 settle
 shot privacy
 # The language button stands left of the theme's.
@@ -114,20 +131,31 @@ key ctrl+1
 park
 settle
 shot data-zh
-key ctrl+2
 key ctrl+t
+key ctrl+2
+click 560 81
+park
+settle
+shot explore-zh-dark
+key ctrl+3
 settle
 shot train-zh-dark
-# A private statistic: the form, the question, the result.
+# A private statistic: the question before it is charged, and what was released.
 key ctrl+t
-key ctrl+1
+key ctrl+2
 click 1356 22
-click 297 539
-click 524 735
+click 206 818
 settle
 shot release-question
 key Tab
 key Return
 sleep 2
+click 1221 81
 quiet
 shot release
+# At twice the size.
+click 535 81
+for _ in 1 2 3 4; do key ctrl+plus; done
+park
+settle
+shot explore-200

@@ -89,7 +89,6 @@ source-accepted-tip = A suggestion you let stand: allowed, and listed on the cer
 source-none = unknown
 source-none-tip = Type public bounds or values
 release-title = Private statistics
-release-lead = Published values with noise: each one is charged
 release-query = Statistic
 release-column = of column
 release-all-rows = all rows
@@ -100,8 +99,6 @@ release-epsilon-name = ε of this release
 release-epsilon-help = How much all values released together may depend on any one unit. Smaller hides more and adds more noise.
 release-error = Error at 95 % ±
 release-error-tip = Type the error that you can stand: the smallest ε that gives it is taken.
-release-gaussian = Gaussian noise (needs δ)
-release-gaussian-tip = Less noise for many values at once, at the price of a small δ; otherwise Laplace noise, without δ
 release-simultaneous = Intervals hold all at once
 release-simultaneous-tip = Wider intervals, of which all hold together with 95 %; otherwise each holds by itself
 release-charge = Charges ε = { $epsilon } at δ = { $delta }, for good. Unit: { $unit }; neighbours: { $relation }.

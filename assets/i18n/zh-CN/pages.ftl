@@ -86,7 +86,6 @@ source-accepted-tip = 您让建议生效：允许使用，并在证书上列为�
 source-none = 未知
 source-none-tip = 请填写公开的界限或取值
 release-title = 隐私统计量
-release-lead = 加了噪声后发布的值：每一项都计费
 release-query = 统计量
 release-column = 列
 release-all-rows = 全部行
@@ -97,8 +96,6 @@ release-epsilon-name = 本次发布的 ε
 release-epsilon-help = 一起发布的所有值最多可以在多大程度上依赖任何一个单位。越小隐藏得越多，噪声也越大。
 release-error = 95 % 误差 ±
 release-error-tip = 填写您能承受的误差：取能达到它的最小 ε。
-release-gaussian = 高斯噪声（需要 δ）
-release-gaussian-tip = 一次发布多个值时噪声较小，代价是一个很小的 δ；否则用拉普拉斯噪声，不需要 δ
 release-simultaneous = 所有区间同时成立
 release-simultaneous-tip = 区间更宽，以 95 % 的概率全部同时成立；否则各自成立
 release-charge = 计费 ε = { $epsilon }，δ = { $delta }，不可收回。隐私单位：{ $unit }；相邻关系：{ $relation }。

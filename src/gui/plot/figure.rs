@@ -16,7 +16,7 @@ const SIZE: (f64, f64) = (720.0, 360.0);
 const SPACE: (f64, f64, f64, f64) = (64.0, 40.0, 24.0, 40.0);
 
 /// A field of a CSV file, quoted where it must be.
-fn field(text: &str) -> String {
+pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -24,13 +24,13 @@ fn field(text: &str) -> String {
     }
 }
 
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
 }
 
-fn hex(color: Color32) -> String {
+pub(super) fn hex(color: Color32) -> String {
     format!("#{:02x}{:02x}{:02x}", color.r(), color.g(), color.b())
 }
 

@@ -53,6 +53,7 @@ impl Workbench {
                 }
             }
             Intent::AskRelease(order, lines) => self.question = Some(Question::Release(order, lines)),
+            Intent::SaveReleases => self.save_releases(),
             Intent::SaveFigure(name, content) => self.save_figure(&name, content),
             Intent::TakePicture { name, rect, steward } => self.pictures.take(name, rect, steward),
             Intent::ChooseFigure => {
@@ -163,6 +164,7 @@ impl Workbench {
         self.train.request = wanted.plan;
         self.train.request.device = device;
         self.export.choose(wanted.export);
+        self.explore.choose(wanted.explore);
     }
 
     fn change_look(&mut self, action: Action) {

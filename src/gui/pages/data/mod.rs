@@ -2,8 +2,6 @@
 
 mod cells;
 mod preview;
-mod release;
-pub mod released;
 mod schema;
 
 use eframe::egui::{self, Align, Layout, Ui};
@@ -21,9 +19,6 @@ use crate::gui::widgets::{self, Icon};
 pub struct DataPage {
     preview: preview::Preview,
     schema: schema::SchemaEditor,
-    release: release::ReleaseForm,
-    /// Whether the lower half holds the form of private statistics instead of the rows.
-    releasing: bool,
 }
 
 /// The least height of either half before the page scrolls.
@@ -46,7 +41,7 @@ impl DataPage {
                 .frame(egui::Frame::new())
                 .show(ui, |ui| {
                     ui.add_space(STEP);
-                    widgets::card(ui, cx.palette, |ui| self.head(ui, cx, &dataset));
+                    widgets::card(ui, cx.palette, |ui| head(ui, cx, &dataset));
                 });
             egui::CentralPanel::no_frame().show(ui, |ui| self.schema_card(ui, cx, &dataset));
             return;
@@ -80,35 +75,6 @@ impl DataPage {
         egui::CentralPanel::no_frame().show(ui, |ui| self.schema_card(ui, cx, &dataset));
     }
 
-    /// The lower half's head: what it shows, and what folds it.
-    fn head(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
-        let t = cx.texts;
-        ui.horizontal(|ui| {
-            for (releasing, key) in [(false, "preview-title"), (true, "release-title")] {
-                if widgets::tab(ui, cx.palette, self.releasing == releasing, t.get(key)).clicked() {
-                    self.releasing = releasing;
-                    if cx.settings.folded.rows {
-                        cx.act(Action::FoldRows);
-                    }
-                }
-            }
-            if self.releasing {
-                widgets::truncated(ui, cx.palette.caption(t.get("release-lead")));
-            } else {
-                let tip = t.get("steward-only-tip");
-                widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
-            }
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                widgets::fold(ui, cx, Action::FoldRows, cx.settings.folded.rows);
-                if !self.releasing {
-                    let rows = format::count(dataset.table.rows() as u64);
-                    let text = t.with("preview-rows", [("rows", rows.into())]);
-                    ui.label(cx.palette.caption(text));
-                }
-            });
-        });
-    }
-
     fn schema_card(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
         widgets::card(ui, cx.palette, |ui| {
             ui.set_min_height(ui.available_height());
@@ -119,12 +85,8 @@ impl DataPage {
     fn preview_card(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
         widgets::card(ui, cx.palette, |ui| {
             ui.set_min_height(ui.available_height());
-            self.head(ui, cx, dataset);
-            if self.releasing {
-                self.release.show(ui, cx, dataset);
-            } else {
-                self.preview.show(ui, cx, dataset);
-            }
+            head(ui, cx, dataset);
+            self.preview.show(ui, cx, dataset);
         });
     }
 }
@@ -148,6 +110,22 @@ fn failed(ui: &mut Ui, cx: &mut Cx<'_>) {
         });
     });
     ui.add_space(STEP);
+}
+
+/// The head of the rows: what they are, and what folds them.
+fn head(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
+    let t = cx.texts;
+    ui.horizontal(|ui| {
+        ui.label(cx.palette.strong(t.get("preview-title")));
+        let tip = t.get("steward-only-tip");
+        widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            widgets::fold(ui, cx, Action::FoldRows, cx.settings.folded.rows);
+            let rows = format::count(dataset.table.rows() as u64);
+            let text = t.with("preview-rows", [("rows", rows.into())]);
+            ui.label(cx.palette.caption(text));
+        });
+    });
 }
 
 /// Says that nothing may be spent before it is known whose budget it is, and leads to the question.

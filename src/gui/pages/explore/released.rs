@@ -4,7 +4,7 @@ use eframe::egui::{self, Grid, RichText, Ui};
 
 use crate::engine::release_note;
 use crate::engine::snapshot::Released;
-use crate::gui::context::Cx;
+use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
@@ -14,12 +14,19 @@ use crate::release::{Interval, Label, Purchase, ReleaseRequest, Value};
 const MOST: usize = 60;
 
 /// Draws the list.
-pub fn show(ui: &mut Ui, cx: &Cx<'_>) {
+pub fn show(ui: &mut Ui, cx: &mut Cx<'_>) {
     let t = cx.texts;
     if cx.snapshot.releases.is_empty() {
         ui.add(egui::Label::new(cx.palette.caption(t.get("released-none"))).wrap());
         return;
     }
+    let save = ui
+        .button(t.get("released-save"))
+        .on_hover_text(t.get("released-save-tip"));
+    if save.clicked() {
+        cx.intents.push(Intent::SaveReleases);
+    }
+    ui.add_space(STEP);
     for (at, released) in cx.snapshot.releases.iter().enumerate().rev() {
         ui.push_id(("released", at), |ui| one(ui, cx, released));
         ui.add_space(STEP);
@@ -110,7 +117,10 @@ fn values(ui: &mut Ui, cx: &Cx<'_>, released: &Released) {
         for cell in cells.iter().take(MOST) {
             for (shown, name) in [(has_group, &cell.group), (has_bin, &cell.bin)] {
                 if shown {
-                    ui.label(name.as_ref().map_or_else(String::new, |name| label(cx, name)));
+                    ui.label(
+                        name.as_ref()
+                            .map_or_else(String::new, |name| label_text(cx, name)),
+                    );
                 }
             }
             ui.label(RichText::new(value(&cell.value)).strong());
@@ -137,7 +147,8 @@ fn value(value: &Value) -> String {
     }
 }
 
-fn label(cx: &Cx<'_>, label: &Label) -> String {
+/// A group or bin in the window's language.
+pub fn label_text(cx: &Cx<'_>, label: &Label) -> String {
     match label {
         Label::Value(text) => text.clone(),
         Label::Below(from, to) => cx.texts.with(
