@@ -16,7 +16,8 @@ use pointillist::gui::App;
 use pointillist::gui::command::Page;
 use pointillist::gui::i18n::Texts;
 use pointillist::privacy::ledger::Status;
-use support::{PATIENCE, assert_no_missing_texts, go, press, type_into, wait, wait_for_label, window};
+use pointillist::train::ScheduleKind;
+use support::{PATIENCE, assert_no_missing_texts, go, press, type_into, visit, wait, wait_for_label, window};
 
 const SIZE: [f32; 2] = [1440.0, 900.0];
 
@@ -60,7 +61,7 @@ fn a_change_of_the_schema_is_taken_back_and_made_again() {
         dataset.schema.find("status").unwrap().missing
     });
     // From another page: going back leads to the page that shows it.
-    go(&mut harness, Key::Num4);
+    visit(&mut harness, texts.get("page-export"));
     go(&mut harness, Key::Z);
     wait(&mut harness, "the schema as it was", |snapshot| {
         let dataset = snapshot.dataset.as_ref().unwrap();
@@ -126,7 +127,7 @@ fn a_run_is_thrown_away_by_the_third_answer_and_not_charged() {
         let texts = Texts::new(language);
         let mut harness = window(home.path(), &settings(language), SIZE);
         open_sample(&mut harness, &texts);
-        go(&mut harness, Key::Num3);
+        visit(&mut harness, texts.get("page-train"));
         wait(&mut harness, "a plan", |snapshot| {
             snapshot.plan.as_ref().is_some_and(|plan| plan.outcome.is_ok())
         });
@@ -181,4 +182,113 @@ fn values_are_declared_or_left_by_framed_buttons() {
             .next()
             .is_none()
     );
+}
+
+#[test]
+fn a_schedule_of_ones_own_points_is_planned_within_the_same_total() {
+    for language in [Language::English, Language::Chinese] {
+        let home = tempfile::tempdir().unwrap();
+        let texts = Texts::new(language);
+        let mut harness = window(home.path(), &settings(language), SIZE);
+        open_sample(&mut harness, &texts);
+        visit(&mut harness, texts.get("page-train"));
+        wait(&mut harness, "a plan", |snapshot| {
+            snapshot.plan.as_ref().is_some_and(|plan| plan.outcome.is_ok())
+        });
+        let kinds = [
+            "choice-two-phase",
+            "choice-linear",
+            "choice-exponential",
+            "choice-points",
+        ];
+        for kind in kinds {
+            // An answer by assistive technology leaves the list open.
+            if harness.query_all_by_label(texts.get(kind)).next().is_none() {
+                harness
+                    .get_by_role_and_label(Role::ComboBox, texts.get("setting-schedule"))
+                    .click_accesskit();
+                harness.run_steps(3);
+            }
+            harness.get_by_label(texts.get(kind)).click_accesskit();
+            harness.run_steps(4);
+            wait(&mut harness, "the plan of the schedule", |snapshot| {
+                let plan = snapshot.plan.as_ref().unwrap();
+                let noise = plan.outcome.as_ref().map_or(0, |plan| plan.noise.len());
+                !plan.outdated && noise > 1
+            });
+        }
+        let start = texts.with("schedule-point", [("share", percent(0.0).into())]);
+        // Below zero there is no noise: the point stays at its least.
+        for (wanted, kept) in [(4.0, 4.0), (-3.0, 0.1)] {
+            harness
+                .get_by_role_and_label(Role::Slider, &start)
+                .set_value_accesskit(wanted);
+            harness.run_steps(4);
+            wait(&mut harness, "the point", |snapshot| {
+                let plan = snapshot.plan.as_ref().unwrap();
+                let points = plan
+                    .request
+                    .settings
+                    .as_ref()
+                    .map(|settings| &settings.schedule_points);
+                !plan.outdated && points.is_some_and(|points| (points[0] - kept).abs() < 1e-9)
+            });
+        }
+        let snapshot = harness.state().snapshot();
+        let plan = snapshot.plan.as_ref().unwrap();
+        let summary = plan.outcome.as_ref().unwrap();
+        assert_eq!(summary.settings.schedule, ScheduleKind::Points);
+        // The total is met, from below, whatever the shape; and the curve ends there.
+        let (budget, epsilon) = (summary.budget_epsilon.unwrap(), summary.epsilon.unwrap());
+        assert!(
+            epsilon <= budget && epsilon > 0.999 * budget,
+            "{epsilon} {budget}"
+        );
+        let end = summary.epsilon_curve.last().unwrap();
+        assert!((end[1] - epsilon).abs() < 1e-6 * budget, "{end:?} {epsilon}");
+        // The first point was dragged lower than the second: noise rises at first.
+        assert!(summary.noise[0].noise_multiplier < summary.noise[5].noise_multiplier);
+        // One step back is one drag.
+        go(&mut harness, Key::Z);
+        wait(&mut harness, "the point as it was", |snapshot| {
+            let plan = snapshot.plan.as_ref().unwrap();
+            let points = plan
+                .request
+                .settings
+                .as_ref()
+                .map(|settings| &settings.schedule_points);
+            points.is_some_and(|points| (points[0] - 4.0).abs() < 1e-9)
+        });
+        assert_no_missing_texts(&harness);
+    }
+}
+
+#[test]
+fn a_question_mark_lists_the_keys_and_is_no_letter_of_a_text() {
+    let home = tempfile::tempdir().unwrap();
+    let texts = Texts::new(Language::English);
+    let mut harness = window(home.path(), &settings(Language::English), SIZE);
+    harness.run_steps(3);
+    harness.key_press(Key::Questionmark);
+    harness.run_steps(3);
+    wait_for_label(&mut harness, texts.get("keys-title"));
+    press(&mut harness, texts.get("keys-close"));
+    harness
+        .get_by_role_and_label(Role::TextInput, texts.get("path-label"))
+        .focus();
+    harness.run_steps(3);
+    harness.key_press(Key::Questionmark);
+    harness.run_steps(3);
+    assert!(
+        harness
+            .query_all_by_label(texts.get("keys-title"))
+            .next()
+            .is_none()
+    );
+    assert_no_missing_texts(&harness);
+}
+
+/// A share as the window writes it.
+fn percent(share: f64) -> String {
+    format!("{:.0}\u{202f}%", share * 100.0)
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use crate::data::{Bound, Kind, ReadOptions, Scale, Schema};
 use crate::engine::explore::Several;
+use crate::engine::meaning::MeaningQuestion;
+use crate::engine::session::Session;
 use crate::engine::settings::{Language, Settings};
 use crate::num::Epsilon;
 use crate::privacy::Neighboring;
@@ -292,6 +294,14 @@ pub enum Command {
         /// Why.
         reason: String,
     },
+    /// Works out what a data set's account comes to; the latest question wins.
+    Weigh(Box<MeaningQuestion>),
+    /// Reads the whole chain of the ledger afresh.
+    CheckLedger,
+    /// Reads a session's file; what becomes of it is told by an event.
+    OpenSession(PathBuf),
+    /// Keeps the present work, to be taken up when the program is started again.
+    KeepSession(Box<Session>),
     /// Keeps the person's settings.
     SaveSettings(Box<Settings>),
 }

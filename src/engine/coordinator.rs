@@ -5,6 +5,7 @@
 mod dataset;
 mod explore;
 mod exports;
+mod meaning;
 mod plans;
 mod releases;
 mod runs;
@@ -22,12 +23,15 @@ use crate::engine::event::{Area, EngineEvent, Exported, Problem};
 use crate::engine::explore::{Composed, Explored};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::loader::{self, LoadEnd, PlanOutcome, Task};
+use crate::engine::meaning::MeaningAnswer;
 use crate::engine::run_job::RunEnd;
+use crate::engine::session::Session;
 use crate::engine::settings::Settings;
 use crate::engine::snapshot::{EpsilonAnswer, LedgerView, Released, Snapshot};
 use crate::engine::{Latest, Wake};
 use crate::message;
 use crate::num::Message;
+use crate::privacy::EventList;
 use crate::privacy::ledger::EntryId;
 use crate::train::PlanSummary;
 
@@ -71,6 +75,7 @@ pub(super) enum Note {
         request: Box<RunRequest>,
         outcome: Box<PlanOutcome>,
         share: Option<f64>,
+        events: Option<Arc<EventList>>,
     },
     EpsilonFound {
         generation: u64,
@@ -81,6 +86,7 @@ pub(super) enum Note {
         explored: Box<Explored>,
     },
     Composed(Box<Composed>),
+    Weighed(Box<Result<MeaningAnswer, Problem>>),
     FigureSaved(Result<PathBuf, ExportEnd>),
     RunPlanned {
         run: RunId,
@@ -119,6 +125,7 @@ pub(super) struct Coordinator {
     threads: Vec<JoinHandle<()>>,
     dataset: dataset::DatasetState,
     plan: plans::PlanState,
+    meaning: meaning::MeaningState,
     runs: runs::Runs,
     export: exports::ExportState,
     releases: releases::Releases,
@@ -126,6 +133,7 @@ pub(super) struct Coordinator {
     ledger_view: Arc<LedgerView>,
     revision: u64,
     changed: bool,
+    told_of_session: bool,
 }
 
 impl Coordinator {
@@ -143,6 +151,7 @@ impl Coordinator {
             threads: vec![loader, ledger_thread],
             dataset: dataset::DatasetState::default(),
             plan: plans::PlanState::default(),
+            meaning: meaning::MeaningState::default(),
             runs: runs::Runs::default(),
             export: exports::ExportState::default(),
             releases: releases::Releases::default(),
@@ -150,6 +159,7 @@ impl Coordinator {
             ledger_view: Arc::default(),
             revision: 0,
             changed: true,
+            told_of_session: false,
         })
     }
 
@@ -200,6 +210,7 @@ impl Coordinator {
             loading: self.dataset.loading(),
             dataset: self.dataset.shown(),
             plan: self.plan.shown(),
+            meaning: self.meaning.answer(),
             epsilon: self.plan.epsilon(),
             runs: self.runs.views(),
             exporting: self.export.shown(),
@@ -256,6 +267,13 @@ impl Coordinator {
                 delta,
                 reason,
             } => self.set_total(epsilon.get(), delta, reason),
+            Command::Weigh(question) => self.weigh(question),
+            Command::CheckLedger => self.check_ledger(),
+            Command::OpenSession(path) => match Session::load(&path) {
+                Ok(session) => self.tell(EngineEvent::SessionOpened(Box::new(session))),
+                Err(problem) => self.fail(problem),
+            },
+            Command::KeepSession(session) => self.keep_session(&session),
             Command::SaveSettings(settings) => self.save_settings(&settings),
         }
     }
@@ -278,10 +296,12 @@ impl Coordinator {
                 request,
                 outcome,
                 share,
-            } => self.planned(generation, (*request, *outcome, share)),
+                events,
+            } => self.planned(generation, (*request, *outcome, share, events)),
             Note::EpsilonFound { generation, answer } => self.epsilon_found(generation, *answer),
             Note::Explored { generation, explored } => self.explored(generation, *explored),
             Note::Composed(composed) => self.several_composed(*composed),
+            Note::Weighed(answer) => self.weighed(*answer),
             Note::FigureSaved(outcome) => self.figure_saved(outcome),
             Note::RunPlanned { run, plan } => self.runs.set_plan(run, plan),
             Note::RunStarted { run, entry } => self.run_started(run, entry),
@@ -345,14 +365,33 @@ impl Coordinator {
             Ok(entries) => LedgerView {
                 entries,
                 problem: None,
+                check: None,
             },
             Err(error) => LedgerView {
                 entries: Vec::new(),
                 problem: Some(Problem::new(Area::Ledger, &error)),
+                check: None,
             },
         });
         let ledger = self.ledger.clone();
         self.dataset.refresh_budget(&ledger);
+    }
+
+    /// What cannot be kept is no more than a convenience lost, so it is told once and not again at every change.
+    fn keep_session(&mut self, session: &Session) {
+        if let Err(error) = session.keep(&self.home)
+            && !std::mem::replace(&mut self.told_of_session, true)
+        {
+            let message = message!(
+                "session-not-kept",
+                "{path}: the session cannot be kept here; check that the folder can be written",
+                path = Session::file(&self.home).display().to_string()
+            );
+            self.fail(Problem {
+                causes: vec![Message::plain(error.to_string())],
+                ..Problem::plain(Area::Settings, message)
+            });
+        }
     }
 
     fn save_settings(&mut self, settings: &Settings) {

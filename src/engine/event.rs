@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::command::RunId;
+use crate::engine::session::Session;
 use crate::engine::snapshot::Released;
 use crate::engine::told;
 use crate::export::Written;
@@ -86,6 +87,8 @@ pub enum EngineEvent {
         /// Its rows (steward only unless declared).
         rows: usize,
     },
+    /// A session's file was read.
+    SessionOpened(Box<Session>),
     /// The load in progress was given up at the person's wish.
     LoadCancelled,
     /// The schema was written.

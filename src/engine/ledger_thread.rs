@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::privacy::ledger::{
     Budget, DatasetId, DatasetSummary, Entry, EntryId, Ledger, LedgerError, Reservation, Settlement,
+    Verification,
 };
 
 /// How many requests may wait; askers beyond that wait to ask.
@@ -57,6 +58,9 @@ enum Request {
     },
     Head {
         reply: Reply<(u64, String)>,
+    },
+    Verify {
+        reply: Reply<Verification>,
     },
 }
 
@@ -190,6 +194,14 @@ impl LedgerHandle {
         self.ask(|reply| Request::Head { reply })
     }
 
+    /// Reads the whole chain afresh and says what does not fit.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn verify(&self) -> Result<Verification, LedgerError> {
+        self.ask(|reply| Request::Verify { reply })
+    }
+
     /// All entries, oldest first.
     ///
     /// # Errors
@@ -262,6 +274,7 @@ fn answer(ledger: &mut Ledger, request: Request) {
         Request::Entries { reply } => drop(reply.send(ledger.entries(None))),
         Request::Budget { dataset, reply } => drop(reply.send(ledger.budget(&dataset))),
         Request::Head { reply } => drop(reply.send(ledger.head())),
+        Request::Verify { reply } => drop(reply.send(ledger.verify())),
     }
 }
 
@@ -280,5 +293,6 @@ fn refuse(opened: &mut Result<Ledger, LedgerError>, request: Request) {
         Request::Entries { reply } => drop(reply.send(Err(error))),
         Request::Budget { reply, .. } => drop(reply.send(Err(error))),
         Request::Head { reply } => drop(reply.send(Err(error))),
+        Request::Verify { reply } => drop(reply.send(Err(error))),
     }
 }

@@ -169,15 +169,21 @@ fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
                 total,
             } => {
                 let planned = super::catching(Area::Train, || plan_for(&request, &schema, rows));
-                let share = match (&planned, total) {
-                    (Ok(plan), Some(total)) if plan.is_private() => total.share_of(&plan.events()),
-                    _ => None,
-                };
+                let events = planned
+                    .as_ref()
+                    .ok()
+                    .filter(|plan| plan.is_private())
+                    .map(|plan| Arc::new(plan.events()));
+                let share = events
+                    .as_ref()
+                    .zip(total)
+                    .and_then(|(events, total)| total.share_of(events));
                 Note::Planned {
                     generation,
                     request,
                     outcome: Box::new(planned.map(|plan| plan.summary())),
                     share,
+                    events,
                 }
             }
             Task::FindEpsilon {

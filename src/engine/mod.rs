@@ -11,11 +11,13 @@ mod export_job;
 mod inverse;
 mod ledger_thread;
 mod loader;
+mod meaning;
 mod release_job;
 mod release_table;
 mod run_job;
 mod sample;
 mod series;
+pub mod session;
 mod watcher;
 
 pub mod command;
@@ -40,8 +42,10 @@ pub use command::{
 pub use event::{Area, EngineEvent, Exported, Problem};
 pub use explore::{Composed, Draws, Explored, Seen, Several, histogram_of, outlook_for};
 pub use export_job::exported_files;
+pub use meaning::{MeaningAnswer, MeaningQuestion, Whole, is_charged};
 pub use release_job::{preview_release, release_note, release_share};
 pub use sample::{SampleRequest, Sampled, sample_file};
+pub use session::Session;
 pub use settings::{Language, Settings, Theme};
 pub use snapshot::{
     Dataset, EpsilonAnswer, Exporting, LedgerView, LoadStage, Loading, PlanPreview, Released, RunState,

@@ -7,9 +7,10 @@ use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
 use crate::engine::command::{EpsilonQuestion, Method, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
 use crate::engine::explore::{Composed, Explored};
+use crate::engine::meaning::MeaningAnswer;
 use crate::num::{Message, StewardOnly};
-use crate::privacy::Neighboring;
 use crate::privacy::ledger::{Budget, DatasetSummary, Entry, EntryId, PrivacyUnit};
+use crate::privacy::{EventList, Neighboring};
 use crate::release::{Answer, Noise, ReleaseRequest};
 use crate::train::{ColumnHistogram, DeviceKind, PlanSummary, StopReason};
 
@@ -24,6 +25,8 @@ pub struct Snapshot {
     pub dataset: Option<Arc<Dataset>>,
     /// What a run with the settings last asked about would be.
     pub plan: Option<Arc<PlanPreview>>,
+    /// What the account last asked about comes to.
+    pub meaning: Option<Arc<MeaningAnswer>>,
     /// The ε last looked for.
     pub epsilon: Option<Arc<EpsilonAnswer>>,
     /// All runs of this session, oldest first.
@@ -91,6 +94,17 @@ pub struct LedgerView {
     pub entries: Vec<Entry>,
     /// Why the ledger cannot be used, if it cannot: nothing may be spent then.
     pub problem: Option<Problem>,
+    /// What the last reading of the whole chain found, if it was read since the last entry.
+    pub check: Option<LedgerCheck>,
+}
+
+/// What a reading of the ledger's whole chain came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LedgerCheck {
+    /// How many entries were read.
+    pub entries: u64,
+    /// What does not fit; empty for a whole chain.
+    pub findings: Vec<Message>,
 }
 
 /// A load in progress.
@@ -159,6 +173,8 @@ pub struct PlanPreview {
     pub outdated: bool,
     /// The share of the data set's total that the run would hold; `None` without a total or a promise.
     pub share: Option<f64>,
+    /// All that the run may do; `None` without a promise.
+    pub events: Option<Arc<EventList>>,
 }
 
 /// The ε that a person's wish comes to.

@@ -4,7 +4,7 @@
 //! it; the match names all variants, so a new one is not forgotten. What comes from below (the operating system,
 //! SQLite, the readers' libraries) has no key and stays in its own words.
 
-mod ledger;
+pub(super) mod ledger;
 pub(super) mod release;
 mod train;
 

@@ -9,7 +9,7 @@ use eframe::egui::{self, Context, Ui, vec2};
 use crate::engine::event::{Area, Problem};
 use crate::engine::settings::Settings;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::{Engine, EngineError, home_folder};
+use crate::engine::{Engine, EngineError, Session, home_folder};
 use crate::gui::messages::Note;
 use crate::gui::theme::Palette;
 use crate::gui::workbench::Workbench;
@@ -44,6 +44,7 @@ impl App {
         if let Some(problem) = problem {
             workbench.note(Note::Settings(problem));
         }
+        workbench.offer(Session::last(home));
         if let Some(file) = file {
             workbench.open(file);
         }

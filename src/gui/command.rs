@@ -36,6 +36,8 @@ pub enum Action {
     OpenFile,
     /// Gives the open table up.
     CloseTable,
+    /// Writes the present work to a file.
+    SaveSession,
     /// Writes the schema beside the data.
     SaveSchema,
     /// Lets all suggestions of the schema stand.
@@ -76,6 +78,8 @@ pub enum Action {
     ResetLayout,
     /// Lists all of these.
     Palette,
+    /// Lists the keys.
+    Keys,
 }
 
 /// How an action is shown and reached.
@@ -106,10 +110,11 @@ const fn keyed(action: Action, key: &'static str, shortcut: Key) -> Described {
 }
 
 /// Every action.
-pub const TABLE: [Described; 26] = [
+pub const TABLE: [Described; 28] = [
     keyed(Action::OpenFile, "action-open", Key::O),
     described(Action::CloseTable, "action-close"),
     keyed(Action::SaveSchema, "action-save-schema", Key::S),
+    described(Action::SaveSession, "action-save-session"),
     described(Action::AcceptAll, "action-accept-all"),
     keyed(Action::Start, "action-start", Key::Enter),
     keyed(Action::PauseOrResume, "action-pause-or-resume", Key::P),
@@ -141,6 +146,11 @@ pub const TABLE: [Described; 26] = [
     described(Action::FoldRows, "action-fold-rows"),
     described(Action::ResetLayout, "action-reset-layout"),
     keyed(Action::Palette, "action-palette", Key::K),
+    Described {
+        action: Action::Keys,
+        key: "action-keys",
+        shortcut: Some(KeyboardShortcut::new(Modifiers::NONE, Key::Questionmark)),
+    },
 ];
 
 impl Action {

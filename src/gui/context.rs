@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use eframe::egui::{Rect, Response, Ui};
 
+use crate::engine::Session;
 use crate::engine::command::{Command, ReleaseOrder, RunId};
 use crate::engine::settings::{Language, Settings};
 use crate::engine::snapshot::Snapshot;
@@ -29,6 +30,8 @@ pub enum Intent {
     Speak(Language),
     /// Asks whether a run shall stop, and says what that means.
     AskStop(RunId),
+    /// Takes up what was worked on before.
+    Resume(Box<Session>),
     /// Closes the window although runs go on.
     Quit,
     /// A file dialog for the export's target.

@@ -113,7 +113,7 @@ fn show(purpose: Purpose, words: Words, start: Option<&Path>) -> Option<PathBuf>
     }
     match purpose {
         Purpose::Open => dialog
-            .add_filter(words.tables, &["csv", "tsv", "txt", "parquet", "pq"])
+            .add_filter(words.tables, &["csv", "tsv", "txt", "parquet", "pq", "toml"])
             .pick_file(),
         Purpose::Figure => {
             let name = start.and_then(Path::file_name).and_then(|name| name.to_str());

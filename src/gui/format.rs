@@ -119,6 +119,16 @@ pub fn local_time(time_ms: i64) -> String {
         .unwrap_or_default()
 }
 
+/// A moment as an axis writes it: the hour within a day, the day beyond.
+pub fn moment(time_ms: i64, within_a_day: bool) -> String {
+    chrono::DateTime::from_timestamp_millis(time_ms)
+        .map(|time| {
+            let pattern = if within_a_day { "%H:%M" } else { "%Y-%m-%d" };
+            time.with_timezone(&chrono::Local).format(pattern).to_string()
+        })
+        .unwrap_or_default()
+}
+
 /// A size in bytes.
 pub fn bytes(value: u64) -> String {
     let units = ["B", "KB", "MB", "GB"];

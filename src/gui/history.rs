@@ -6,6 +6,7 @@ use crate::data::{Provenance, Schema};
 use crate::engine::command::{Condition, RunId, RunRequest};
 use crate::gui::command::Page;
 use crate::gui::pages::explore::ExploreSettings;
+use crate::gui::pages::privacy::PrivacyChoices;
 
 /// How many steps are kept.
 const KEPT: usize = 200;
@@ -21,6 +22,8 @@ pub struct Choices {
     pub plan: RunRequest,
     /// The export's form, apart from the path, which has the undo of a text.
     pub export: ExportChoices,
+    /// What the privacy page reads and supposes.
+    pub privacy: PrivacyChoices,
 }
 
 /// The export's form.
@@ -80,6 +83,8 @@ impl Choices {
             Page::Explore
         } else if self.export != other.export {
             Page::Export
+        } else if self.privacy != other.privacy {
+            Page::Privacy
         } else {
             Page::Train
         }

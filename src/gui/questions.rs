@@ -23,6 +23,8 @@ pub enum Question {
     Replace(Box<ExportRequest>),
     /// Whether to close the window while runs go on.
     Quit,
+    /// No question: the list of keys.
+    Keys,
     /// Which action to do, by name.
     Palette(String),
     /// Of which known data set the open table is a new version, and which of them is chosen.
@@ -60,6 +62,7 @@ pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
                 Question::Stop(run) => stop(ui, cx, *run),
                 Question::Replace(request) => replace(ui, cx, request),
                 Question::Quit => quit(ui, cx),
+                Question::Keys => keys(ui, cx),
                 Question::Palette(filter) => palette(ui, cx, filter),
                 Question::Version(known, chosen) => version(ui, cx, known, chosen),
                 Question::Figure(saved) => figure(ui, cx, saved),
@@ -296,6 +299,46 @@ fn figure(ui: &mut Ui, cx: &mut Cx<'_>, saved: &mut Figure) -> bool {
         done |= ui.button(t.get("figure-cancel")).clicked();
     });
     done
+}
+
+/// The list of keys: those of actions, and those that work inside controls.
+fn keys(ui: &mut Ui, cx: &Cx<'_>) -> bool {
+    let t = cx.texts;
+    ui.label(cx.palette.title(t.get("keys-title")));
+    egui::ScrollArea::vertical()
+        .max_height(420.0)
+        .min_scrolled_height(300.0)
+        .show(ui, |ui| {
+            egui::Grid::new("keys")
+                .num_columns(2)
+                .spacing(egui::vec2(2.0 * STEP, 4.0))
+                .show(ui, |ui| {
+                    let actions = TABLE.iter().filter_map(|described| {
+                        let keys = ui.ctx().format_shortcut(&described.shortcut?);
+                        Some((keys, t.get(described.key)))
+                    });
+                    let inside = [
+                        ("keys-tab", "keys-tab-does"),
+                        ("keys-arrows", "keys-arrows-does"),
+                        ("keys-page", "keys-page-does"),
+                        ("keys-menu", "keys-menu-does"),
+                        ("keys-escape", "keys-escape-does"),
+                    ];
+                    let inside = inside.map(|(keys, does)| (t.get(keys).to_owned(), t.get(does)));
+                    let all: Vec<_> = actions.chain(inside).collect();
+                    for (keys, does) in all {
+                        ui.label(cx.palette.strong(keys));
+                        ui.label(does);
+                        ui.end_row();
+                    }
+                });
+        });
+    ui.add_space(STEP);
+    let close = ui.button(t.get("keys-close"));
+    if ui.memory(|memory| memory.focused().is_none()) {
+        close.request_focus();
+    }
+    close.clicked()
 }
 
 fn palette(ui: &mut Ui, cx: &mut Cx<'_>, filter: &mut String) -> bool {

@@ -1,6 +1,7 @@
 //! The window's state and its frame: reads one snapshot, draws, and hands back commands.
 
 mod actions;
+mod resume;
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use eframe::egui::{self, Context, Key, Margin, Modifiers, RichText, Stroke, Ui, ViewportCommand, vec2};
 
 use crate::data::ReadOptions;
+use crate::engine::Session;
 use crate::engine::command::{Command, DataSource, SchemaSource};
 use crate::engine::event::{Area, EngineEvent};
 use crate::engine::settings::{Settings, Theme};
@@ -52,6 +54,9 @@ pub struct Workbench {
     export: ExportPage,
     privacy: PrivacyPage,
     known_table: u64,
+    kept: Option<resume::Kept>,
+    /// The work to take up once its table is read.
+    resuming: Option<Box<Session>>,
     asked_version: u64,
     pictures: Pictures,
     quitting: bool,
@@ -80,6 +85,8 @@ impl Workbench {
             export: ExportPage::default(),
             privacy: PrivacyPage::default(),
             known_table: 0,
+            kept: None,
+            resuming: None,
             asked_version: 0,
             pictures: Pictures::default(),
             quitting: false,
@@ -109,6 +116,11 @@ impl Workbench {
         // It is tried again: what was said of the last try holds no longer.
         let tried = self.problems.clear(&[Area::Load, Area::Schema]);
         self.messages.settle(tried);
+        self.resuming = None;
+        if Session::is_session(&path) {
+            self.commands.push(Command::OpenSession(path));
+            return;
+        }
         self.commands.push(Command::Open(DataSource::File {
             path,
             options: ReadOptions::default(),
@@ -122,7 +134,12 @@ impl Workbench {
             let mended = self.problems.hear(&event);
             self.messages.settle(mended);
             match &event {
-                EngineEvent::Opened { .. } => self.page = Page::Data,
+                EngineEvent::Opened { .. } => {
+                    self.page = Page::Data;
+                    self.resumed();
+                }
+                EngineEvent::SessionOpened(session) => self.resume((**session).clone()),
+                EngineEvent::LoadCancelled => self.resuming = None,
                 EngineEvent::Started { run, .. } => {
                     self.train.look_at(*run);
                     self.page = Page::Train;
@@ -135,6 +152,7 @@ impl Workbench {
                 EngineEvent::RunFailed { .. } => self.train.answered(),
                 EngineEvent::Failed(problem) => match problem.area {
                     Area::Export => drop(self.export.ended()),
+                    Area::Load | Area::Schema => self.resuming = None,
                     _ => self.train.answered(),
                 },
                 EngineEvent::TargetExists(_) => {
@@ -216,6 +234,7 @@ impl Workbench {
         self.problems = problems;
         let held = ctx.input(|input| input.pointer.any_down());
         self.history.observe(self.choices(snapshot), held);
+        self.keep_session(snapshot, held);
         for intent in intents {
             self.apply(&ctx, snapshot, intent);
         }
@@ -325,6 +344,7 @@ impl Workbench {
             explore: self.explore.choices(),
             plan: self.train.request.clone(),
             export: self.export.choices().clone(),
+            privacy: self.privacy.choices.clone(),
         }
     }
 
@@ -412,7 +432,8 @@ impl Workbench {
             .memory(egui::Memory::focused)
             .is_some_and(|id| egui::widgets::text_edit::TextEditState::load(ctx, id).is_some());
         for described in &TABLE {
-            if typing && matches!(described.action, Action::Undo | Action::Redo) {
+            let is_typed = matches!(described.action, Action::Undo | Action::Redo | Action::Keys);
+            if typing && is_typed {
                 continue;
             }
             if let Some(shortcut) = described.shortcut
@@ -424,6 +445,11 @@ impl Workbench {
         // A second way to make a change again, as some systems have it.
         if !typing && ctx.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Y)) {
             cx.act(Action::Redo);
+        }
+        // What a keyboard may say for a question mark, and the key that many programs have for help.
+        let asks = !typing && ctx.input_mut(|input| input.consume_key(Modifiers::SHIFT, Key::Slash));
+        if asks || ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::F1)) {
+            cx.act(Action::Keys);
         }
         // Keyboards where plus needs Shift or shares its key with the equals sign.
         if ctx.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Equals)) {

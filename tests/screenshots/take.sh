@@ -123,8 +123,15 @@ sleep 3
 quiet
 shot exported
 key ctrl+5
+park
 settle
 shot privacy
+# What a further run would come to.
+click 283 662
+park
+settle
+shot privacy-what-if
+click 206 662
 # The language button stands left of the theme's.
 click 1356 22
 key ctrl+1
@@ -140,6 +147,10 @@ shot explore-zh-dark
 key ctrl+3
 settle
 shot train-zh-dark
+key ctrl+5
+park
+settle
+shot privacy-zh-dark
 # A private statistic: the question before it is charged, and what was released.
 key ctrl+t
 key ctrl+2

@@ -66,6 +66,13 @@ pub fn press(harness: &mut Harness<'static, App>, name: &str) {
     harness.run_steps(3);
 }
 
+/// Goes to a page by its entry in the rail.
+#[track_caller]
+pub fn visit(harness: &mut Harness<'static, App>, page: &str) {
+    harness.get_by_role_and_label(Role::Tab, page).click_accesskit();
+    harness.run_steps(3);
+}
+
 /// Replaces what a field holds.
 #[track_caller]
 pub fn type_into(harness: &mut Harness<'static, App>, name: &str, text: &str) {

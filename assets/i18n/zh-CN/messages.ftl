@@ -309,3 +309,9 @@ release-fits = 这项发布最多还剩约 ε = { $epsilon }
 release-no-delta-left = 总额下的第一次任务自身没有 δ，因此没有为带有 δ 的任务预留；在另一个总额下，请先购买取值
 release-empty-column = “{ $column }”列的每个单元格都缺失，没有可发布的内容；请选择其他列（仅供管理者；没有花费预算）
 release-not-settled = 账本条目 { $entry } 仍未结清，按全额计费：{ $reason }
+meaning-mixed = 此数据集的条目所隐藏的内容不同（相邻关系或单位），没有一个 ε 能概括全部
+meaning-planned-apart = 方案所隐藏的内容与已花费的不同（相邻关系），两者不能相加
+session-unreadable = { $path }：无法读取会话；请检查路径
+session-malformed = { $path }：不是本程序能继续的会话；请直接打开数据表
+session-not-kept = { $path }：无法在此保存会话；请检查文件夹是否可写
+schema-other-columns = 所保存的结构与此数据表的列不同；改用数据表自己的结构

@@ -313,8 +313,17 @@ impl Coordinator {
         let names = |schema: &Schema| -> Vec<String> {
             schema.column.iter().map(|column| column.name.clone()).collect()
         };
-        if names(schema) != names(&dataset.schema) {
+        if *schema == *dataset.schema {
             return;
+        }
+        if names(schema) != names(&dataset.schema) {
+            return self.fail(Problem::plain(
+                Area::Schema,
+                message!(
+                    "schema-other-columns",
+                    "the schema that was kept has other columns than this table; the table's own is used"
+                ),
+            ));
         }
         let was_public = dataset.schema.public;
         self.replace_schema(schema.clone());

@@ -6,6 +6,7 @@ use crate::engine::command::{EpsilonQuestion, RunRequest};
 use crate::engine::coordinator::Coordinator;
 use crate::engine::loader::{PlanOutcome, Task};
 use crate::engine::snapshot::{EpsilonAnswer, PlanPreview};
+use crate::privacy::EventList;
 
 /// The plan last worked out, the one under way, and the newest request that waits for it.
 #[derive(Default)]
@@ -87,7 +88,7 @@ impl Coordinator {
     pub(super) fn planned(
         &mut self,
         generation: u64,
-        (request, outcome, share): (RunRequest, PlanOutcome, Option<f64>),
+        (request, outcome, share, events): (RunRequest, PlanOutcome, Option<f64>, Option<Arc<EventList>>),
     ) {
         self.plan.under_way = false;
         if self
@@ -101,6 +102,7 @@ impl Coordinator {
                 outcome,
                 outdated,
                 share,
+                events,
             }));
         }
         self.next_plan();

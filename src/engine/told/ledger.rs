@@ -150,7 +150,7 @@ fn total(error: &LedgerError) -> Message {
     }
 }
 
-fn finding(finding: &Finding) -> Message {
+pub(in crate::engine) fn finding(finding: &Finding) -> Message {
     match finding {
         Finding::Changed { entry } => said!(finding, "finding-changed", entry = entry),
         Finding::Lost { from, to } => said!(finding, "finding-lost", from = from, to = to),

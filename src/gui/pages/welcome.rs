@@ -7,6 +7,7 @@ use eframe::egui::{
 };
 
 use crate::data::samples::{self, Sample};
+use crate::engine::Session;
 use crate::engine::command::{Command, DataSource};
 use crate::engine::event::Area;
 use crate::gui::command::Action;
@@ -26,6 +27,8 @@ pub struct Welcome {
     path: String,
     /// Whether the path field takes the keyboard in the next frame.
     wants_focus: bool,
+    /// What was worked on before, to be taken up again.
+    pub last: Option<Session>,
 }
 
 impl Welcome {
@@ -51,6 +54,7 @@ impl Welcome {
         ui.label(t.get("welcome-lead"));
         ui.add_space(2.0 * STEP);
 
+        self.again(ui, cx);
         ui.label(cx.palette.strong(t.get("welcome-samples")));
         samples(ui, cx);
         ui.add_space(STEP);
@@ -74,6 +78,27 @@ impl Welcome {
         }
         ui.add_space(STEP);
         ui.label(cx.palette.caption_on_ground(t.get("welcome-keys")));
+    }
+
+    /// The way back to what was worked on before.
+    fn again(&self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let Some(session) = &self.last else { return };
+        let t = cx.texts;
+        widgets::card(ui, cx.palette, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                let name = [("name", session.data.name.as_str().into())];
+                let tip = t.get("session-resume-tip");
+                if ui
+                    .button(t.with("session-resume", name))
+                    .on_hover_text(tip)
+                    .clicked()
+                {
+                    cx.intents.push(Intent::Resume(Box::new(session.clone())));
+                }
+                ui.label(cx.palette.caption(tip));
+            });
+        });
+        ui.add_space(STEP);
     }
 
     /// The path field takes the keyboard.

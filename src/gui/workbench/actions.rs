@@ -39,6 +39,7 @@ impl Workbench {
                 self.texts = Rc::new(Texts::new(language));
                 self.keep_settings();
             }
+            Intent::Resume(session) => self.resume(*session),
             Intent::Quit => {
                 self.quitting = true;
                 ctx.send_viewport_cmd(ViewportCommand::Close);
@@ -95,6 +96,13 @@ impl Workbench {
                 let edit = crate::engine::command::SchemaEdit::AcceptAllSuggestions;
                 self.commands.push(Command::EditSchema(edit));
             }
+            Action::SaveSession => {
+                if let Some(session) = self.session(snapshot)
+                    && let Some(text) = session.to_toml()
+                {
+                    self.save_figure(&session.file_name(), text.into_bytes());
+                }
+            }
             Action::Start => self.start(snapshot),
             Action::PauseOrResume => {
                 if let Some(run) = active {
@@ -115,6 +123,7 @@ impl Workbench {
             },
             Action::Go(page) => self.page = page,
             Action::ToggleLog => self.messages.log_open = !self.messages.log_open,
+            Action::Keys => self.question = Some(Question::Keys),
             Action::Palette => self.question = Some(Question::Palette(String::new())),
             Action::ResetLayout => {
                 ctx.memory_mut(|memory| *memory = egui::Memory::default());
@@ -165,6 +174,7 @@ impl Workbench {
         self.train.request.device = device;
         self.export.choose(wanted.export);
         self.explore.choose(wanted.explore);
+        self.privacy.choices = wanted.privacy;
     }
 
     fn change_look(&mut self, action: Action) {

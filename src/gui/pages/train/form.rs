@@ -5,17 +5,19 @@ use std::str::FromStr;
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 
 use crate::engine::command::{Method, PrivacyTarget, RunRequest};
+use crate::engine::snapshot::PlanPreview;
 use crate::gui::bars::relation_key;
 use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::pages::train::schedule;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets::{self, NumberRow, Slider};
 use crate::privacy::Neighboring;
+use crate::train::TrainSettings;
 use crate::train::describe::{
     SETTINGS, SettingDescription, SettingGroup, SettingRange, SettingValue, listed,
 };
-use crate::train::{ScheduleKind, TrainSettings};
 
 /// Round stops of ε.
 const EPSILONS: [f64; 9] = [0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0];
@@ -30,6 +32,16 @@ const GROUPS: [(SettingGroup, &str); 5] = [
     (SettingGroup::Generator, "group-generator"),
 ];
 
+/// What the form starts from.
+pub struct Known<'a> {
+    /// The settings in force.
+    pub settings: &'a TrainSettings,
+    /// What reset returns to.
+    pub recommended: &'a TrainSettings,
+    /// The plan worked out last, perhaps for an earlier request.
+    pub plan: Option<std::sync::Arc<PlanPreview>>,
+}
+
 /// What the form remembers between frames.
 #[derive(Default)]
 pub struct Form {
@@ -38,17 +50,20 @@ pub struct Form {
 }
 
 impl Form {
-    /// Draws the form and changes the request. `settings` are those in force, `recommended` what reset returns
-    /// to.
+    /// Draws the form and changes the request.
     pub fn show(
         &mut self,
         ui: &mut Ui,
         cx: &mut Cx<'_>,
         request: &mut RunRequest,
         target: &mut PrivacyTarget,
-        settings: &TrainSettings,
-        recommended: &TrainSettings,
+        known: &Known<'_>,
     ) {
+        let Known {
+            settings,
+            recommended,
+            plan,
+        } = known;
         ui.spacing_mut().item_spacing.y = 5.0;
         heading(ui, cx, request);
         method(ui, cx, request, target);
@@ -56,14 +71,17 @@ impl Form {
             self::promise(ui, cx, promise);
             *target = *promise;
         }
-        let mut edited = settings.clone();
+        let mut edited = TrainSettings::clone(settings);
         for description in SETTINGS.iter().filter(|description| !description.advanced) {
             if applies(description, request.method, &edited) {
                 self.setting(ui, cx, description, &mut edited, recommended);
             }
         }
         self.all_settings(ui, cx, request, &mut edited, recommended);
-        if edited != *settings {
+        if request.method.is_private() {
+            schedule::show(ui, cx, &mut edited, recommended, plan.as_deref());
+        }
+        if edited != **settings {
             request.settings = Some(edited);
         }
     }
@@ -228,11 +246,11 @@ impl Form {
 /// Whether a setting matters for the method and the other settings.
 fn applies(description: &SettingDescription, method: Method, settings: &TrainSettings) -> bool {
     match description.key {
-        "schedule-ratio" => !matches!(settings.schedule, ScheduleKind::Constant | ScheduleKind::Points),
-        "schedule-points" => settings.schedule == ScheduleKind::Points,
+        // These have a section of their own.
+        "schedule" | "schedule-ratio" | "schedule-points" => false,
         "marginal-share" | "marginal-weight" if !settings.marginals => false,
         "fine-share" if !settings.fine_decode => false,
-        "clip-norm" | "schedule" | "marginal-share" | "fine-share" => method.is_private(),
+        "clip-norm" | "marginal-share" | "fine-share" => method.is_private(),
         _ => true,
     }
 }
@@ -350,7 +368,7 @@ fn promise(ui: &mut Ui, cx: &Cx<'_>, promise: &mut PrivacyTarget) {
 }
 
 /// A labelled combo box across the form; the index of a new choice.
-fn pick(ui: &mut Ui, name: &str, tip: &str, chosen: usize, names: &[&str]) -> Option<usize> {
+pub fn pick(ui: &mut Ui, name: &str, tip: &str, chosen: usize, names: &[&str]) -> Option<usize> {
     let mut picked = chosen;
     ui.horizontal(|ui| {
         let label = ui.label(name).on_hover_text(tip);

@@ -6,6 +6,7 @@ mod form;
 mod histograms;
 mod inverse;
 pub mod sample;
+mod schedule;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -220,14 +221,14 @@ impl TrainPage {
                 .map_or_else(|_| self.recommended.clone(), |plan| plan.settings.clone()),
             (None, None) => self.recommended.clone(),
         };
-        self.form.show(
-            ui,
-            cx,
-            &mut self.request,
-            &mut self.target,
-            &settings,
-            &self.recommended,
-        );
+        let known = form::Known {
+            settings: &settings,
+            recommended: &self.recommended,
+            // What was worked out last stays in view, dimmed, until the new plan is there.
+            plan: cx.snapshot.plan.clone(),
+        };
+        self.form
+            .show(ui, cx, &mut self.request, &mut self.target, &known);
         self.inverse.show(ui, cx, &self.request, plan.as_deref());
         cost::show(ui, cx, self, plan.as_deref());
     }

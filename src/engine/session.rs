@@ -1,0 +1,301 @@
+//! What a person was working on, to be taken up again: which table, its schema, the plan, the page and what is folded.
+//! Never rows, and nothing read off rows but what a person has let stand in the schema.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{ReadOptions, Schema, samples};
+use crate::engine::command::{DataSource, Method, PrivacyTarget, RunRequest, SchemaSource};
+use crate::engine::event::{Area, Problem};
+use crate::engine::settings::Folded;
+use crate::engine::snapshot::Dataset;
+use crate::message;
+use crate::num::Message;
+use crate::privacy::Neighboring;
+use crate::train::TrainSettings;
+
+/// The version of the file that this program writes, and the newest that it reads.
+const VERSION: u32 = 1;
+/// How the name of a session's file ends.
+const ENDING: &str = ".session.toml";
+
+/// Work to be taken up again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Session {
+    /// The version of this file.
+    pub version: u32,
+    /// The page in view, by the key of its name.
+    #[serde(default)]
+    pub page: String,
+    /// What is folded.
+    #[serde(default)]
+    pub folded: Folded,
+    /// The table.
+    pub data: SessionData,
+    /// The plan.
+    #[serde(default)]
+    pub plan: SessionPlan,
+}
+
+/// A table and its schema, without rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionData {
+    /// The name as shown.
+    pub name: String,
+    /// The file; none for the tables that ship with the program.
+    #[serde(default)]
+    pub path: Option<PathBuf>,
+    /// The schema under review, as its own file would hold it.
+    pub schema: String,
+}
+
+/// The plan's form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionPlan {
+    /// The method.
+    pub method: Method,
+    /// ε of the promise, where the method makes one.
+    pub epsilon: f64,
+    /// δ of the promise.
+    pub delta: f64,
+    /// The relation of the promise.
+    pub relation: Neighboring,
+    /// A fixed seed.
+    pub seed: Option<u64>,
+    /// Settings; none for the recommended ones.
+    pub settings: Option<TrainSettings>,
+}
+
+impl Default for SessionPlan {
+    fn default() -> Self {
+        Self::of(&RunRequest::default())
+    }
+}
+
+impl SessionPlan {
+    fn of(request: &RunRequest) -> Self {
+        let target = request.target.unwrap_or_default();
+        Self {
+            method: request.method,
+            epsilon: target.epsilon,
+            delta: target.delta,
+            relation: target.neighboring,
+            seed: request.seed,
+            settings: request.settings.clone(),
+        }
+    }
+
+    /// The run that the form asked for.
+    pub fn request(&self) -> RunRequest {
+        let target = PrivacyTarget {
+            epsilon: self.epsilon,
+            delta: self.delta,
+            neighboring: self.relation,
+        };
+        RunRequest {
+            method: self.method,
+            target: self.method.is_private().then_some(target),
+            settings: self.settings.clone(),
+            seed: self.seed,
+            ..RunRequest::default()
+        }
+    }
+}
+
+impl Session {
+    /// The work on a table; `None` where its schema cannot be written.
+    pub fn of(dataset: &Dataset, request: &RunRequest, page: &str, folded: Folded) -> Option<Self> {
+        Some(Self {
+            version: VERSION,
+            page: page.to_owned(),
+            folded,
+            data: SessionData {
+                name: dataset.name.clone(),
+                path: dataset.path.clone(),
+                schema: dataset.schema.to_toml().ok()?,
+            },
+            plan: SessionPlan::of(request),
+        })
+    }
+
+    /// Where the program keeps the last session.
+    pub fn file(home: &Path) -> PathBuf {
+        home.join("sessions").join(format!("last{ENDING}"))
+    }
+
+    /// Whether a file's name says that it is a session.
+    pub fn is_session(path: &Path) -> bool {
+        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+        name.is_some_and(|name| name.ends_with(ENDING))
+    }
+
+    /// A name for the session's file.
+    pub fn file_name(&self) -> String {
+        let stem = self
+            .data
+            .name
+            .rsplit_once('.')
+            .map_or(self.data.name.as_str(), |parts| parts.0);
+        format!("{stem}{ENDING}")
+    }
+
+    /// The file's text; `None` for numbers that TOML cannot hold.
+    pub fn to_toml(&self) -> Option<String> {
+        toml::to_string(self).ok()
+    }
+
+    /// Reads a session.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no session, or is of a newer program.
+    pub fn load(path: &Path) -> Result<Self, Problem> {
+        let told = |message: Message, cause: String| Problem {
+            area: Area::Load,
+            message,
+            causes: vec![Message::plain(cause)],
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let message = message!(
+                "session-unreadable",
+                "{path}: the session cannot be read; check the path",
+                path = path.display().to_string()
+            );
+            told(message, error.to_string())
+        })?;
+        let malformed = |cause: String| {
+            let message = message!(
+                "session-malformed",
+                "{path}: not a session that this program can take up; open the table itself instead",
+                path = path.display().to_string()
+            );
+            told(message, cause)
+        };
+        let session: Self = toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        if session.version > VERSION {
+            return Err(malformed(format!("version {} > {VERSION}", session.version)));
+        }
+        session.schema()?;
+        session.source()?;
+        Ok(session)
+    }
+
+    /// The session kept in `home`, if there is one that can be taken up.
+    pub fn last(home: &Path) -> Option<Self> {
+        Self::load(&Self::file(home)).ok()
+    }
+
+    /// Keeps the session in `home`, whole or not at all.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub(super) fn keep(&self, home: &Path) -> std::io::Result<()> {
+        let text = toml::to_string(self).map_err(std::io::Error::other)?;
+        let path = Self::file(home);
+        let folder = path.parent().unwrap_or(home);
+        std::fs::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        std::io::Write::write_all(&mut file, text.as_bytes())?;
+        file.persist(&path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// The schema under review.
+    ///
+    /// # Errors
+    /// When the text is no schema.
+    pub fn schema(&self) -> Result<Schema, Problem> {
+        Schema::from_toml(&self.data.schema).map_err(|error| Problem::new(Area::Schema, &error))
+    }
+
+    /// Where the table is read from.
+    ///
+    /// # Errors
+    /// When it is one of the program's own tables and the program has none of that name.
+    pub fn source(&self) -> Result<DataSource, Problem> {
+        if let Some(path) = &self.data.path {
+            return Ok(DataSource::File {
+                path: path.clone(),
+                options: ReadOptions::default(),
+                schema: SchemaSource::Beside,
+            });
+        }
+        let id = self.data.name.trim_end_matches(".parquet");
+        match samples::find(id) {
+            Some(sample) => Ok(DataSource::Sample(sample.id)),
+            None => Err(Problem::plain(
+                Area::Load,
+                message!("say-no-sample", "no sample table is called `{name}`", name = id),
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> Session {
+        let sample = samples::find("german_credit").unwrap();
+        Session {
+            version: VERSION,
+            page: "page-train".to_owned(),
+            folded: Folded {
+                rows: true,
+                ..Folded::default()
+            },
+            data: SessionData {
+                name: "german_credit.parquet".to_owned(),
+                path: None,
+                schema: sample.schema().unwrap().to_toml().unwrap(),
+            },
+            plan: SessionPlan {
+                epsilon: 3.0,
+                settings: Some(TrainSettings::default()),
+                ..SessionPlan::default()
+            },
+        }
+    }
+
+    #[test]
+    fn a_session_survives_its_file_and_holds_no_rows() {
+        let home = tempfile::tempdir().unwrap();
+        let session = session();
+        session.keep(home.path()).unwrap();
+        assert_eq!(Session::last(home.path()), Some(session.clone()));
+        assert_eq!(session.plan.request().target.unwrap().epsilon, 3.0);
+        assert!(Session::is_session(Path::new(&session.file_name())));
+        let text = session.to_toml().unwrap();
+        assert!(text.len() < 20_000, "{}", text.len());
+        let gan = SessionPlan {
+            method: Method::Gan,
+            ..SessionPlan::default()
+        };
+        assert!(gan.request().target.is_none());
+    }
+
+    #[test]
+    fn a_bad_session_is_told_and_not_taken_up() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a.session.toml");
+        assert!(Session::load(&path).is_err());
+        let newer = Session {
+            version: VERSION + 1,
+            ..session()
+        };
+        let mut unknown = session();
+        unknown.data.name = "no such table.parquet".to_owned();
+        for text in [
+            "version = [".to_owned(),
+            newer.to_toml().unwrap(),
+            unknown.to_toml().unwrap(),
+            session().to_toml().unwrap().replace("kind", "kin"),
+        ] {
+            std::fs::write(&path, &text).unwrap();
+            assert!(Session::load(&path).is_err(), "{text}");
+        }
+    }
+}

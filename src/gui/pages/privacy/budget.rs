@@ -1,0 +1,261 @@
+//! The budget of the open data set: its gauge, its total, and how the spends added up over time.
+
+use eframe::egui::{self, DragValue, TextEdit, Ui};
+
+use crate::engine::command::Command;
+use crate::engine::snapshot::Dataset;
+use crate::engine::{MeaningAnswer, is_charged};
+use crate::gui::context::Cx;
+use crate::gui::format;
+use crate::gui::plot::scene::{Axis, Look, Scene, Trace, range_from_zero};
+use crate::gui::theme::STEP;
+use crate::gui::widgets;
+use crate::num::Epsilon;
+use crate::privacy::ledger::{Budget, Entry};
+
+/// The height of the budget's cards.
+pub const HEIGHT: f32 = 166.0;
+/// The same where a total can be set.
+pub const WITH_FORM: f32 = 180.0;
+/// A day in milliseconds.
+const DAY: f64 = 86_400_000.0;
+
+/// What the form of a total holds between frames.
+pub struct TotalForm {
+    epsilon: f64,
+    delta: f64,
+    reason: String,
+}
+
+impl Default for TotalForm {
+    fn default() -> Self {
+        Self {
+            epsilon: 10.0,
+            delta: 1e-5,
+            reason: String::new(),
+        }
+    }
+}
+
+impl TotalForm {
+    /// Draws gauge, sums, and the form of a total where there is none.
+    pub fn budget(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset, budget: &Budget) {
+        let t = cx.texts;
+        ui.horizontal(|ui| {
+            ui.label(cx.palette.title(t.get("budget-title")));
+            widgets::truncated(ui, cx.palette.caption(&dataset.name));
+        });
+        let charge = |epsilon, delta| {
+            t.with(
+                "budget-charge",
+                [
+                    ("epsilon", format::epsilon(epsilon).into()),
+                    ("delta", format::delta(delta).into()),
+                ],
+            )
+        };
+        if let (Some(total), Some(shares)) = (budget.total, budget.shares) {
+            let name = t.get("budget-name");
+            let width = ui.available_width();
+            widgets::budget(
+                ui,
+                cx.palette,
+                shares.spent as f32,
+                shares.reserved as f32,
+                width,
+                name,
+            );
+            let line = t.with(
+                "budget-of-total",
+                [
+                    ("spent", format::percent(shares.spent).into()),
+                    ("reserved", format::percent(shares.reserved).into()),
+                    ("left", format::percent(shares.left).into()),
+                    ("total", charge(total.epsilon, total.delta).into()),
+                ],
+            );
+            ui.add(egui::Label::new(line).wrap());
+        } else {
+            let key = if dataset.schema.public {
+                "budget-none-public"
+            } else {
+                "budget-none"
+            };
+            ui.add(egui::Label::new(t.get(key)).wrap());
+        }
+        let sum = t.with(
+            "budget-sum",
+            [
+                ("spent", charge(budget.spent.epsilon, budget.spent.delta).into()),
+                ("jobs", budget.jobs.into()),
+            ],
+        );
+        ui.add(egui::Label::new(cx.palette.caption(sum)).wrap());
+        if budget.total.is_none() && !dataset.schema.public {
+            self.set_total(ui, cx);
+        }
+    }
+
+    fn set_total(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let t = cx.texts;
+        ui.add_space(STEP / 2.0);
+        ui.horizontal_wrapped(|ui| {
+            let label = ui.label(t.get("total-epsilon"));
+            ui.add(DragValue::new(&mut self.epsilon).speed(0.1).range(0.01..=1000.0))
+                .labelled_by(label.id);
+            let label = ui.label("δ");
+            let delta = DragValue::new(&mut self.delta)
+                .speed(0.0)
+                .range(0.0..=0.5)
+                .custom_formatter(|value, _| format::delta(value))
+                .custom_parser(format::parse);
+            ui.add(delta).labelled_by(label.id);
+            let label = ui.label(t.get("total-reason"));
+            ui.add(TextEdit::singleline(&mut self.reason).desired_width(220.0))
+                .labelled_by(label.id);
+            let epsilon = Epsilon::new(self.epsilon).ok();
+            let ready = epsilon.is_some() && !self.reason.trim().is_empty();
+            let button = ui
+                .add_enabled(ready, egui::Button::new(t.get("total-set")))
+                .on_hover_text(t.get("total-set-tip"))
+                .on_disabled_hover_text(t.get("total-set-needs"));
+            if button.clicked()
+                && let Some(epsilon) = epsilon
+            {
+                let reason = self.reason.trim().to_owned();
+                cx.send(Command::SetTotal {
+                    epsilon,
+                    delta: self.delta,
+                    reason,
+                });
+                self.reason.clear();
+            }
+        });
+    }
+}
+
+/// Draws what was charged, adding up over time: shares of the total, or ε where there is none.
+pub fn over_time(ui: &mut Ui, cx: &mut Cx<'_>, budget: &Budget, answer: Option<&MeaningAnswer>) {
+    let t = cx.texts;
+    let title = (t.get("over-time-title"), t.get("over-time-tip"));
+    let entries = cx.snapshot.ledger.entries.clone();
+    let charged: Vec<&Entry> = entries
+        .iter()
+        .filter(|entry| Some(entry.dataset) == budget.dataset && is_charged(entry))
+        .collect();
+    let key = if budget.total.is_some() {
+        "over-time-shares"
+    } else {
+        "over-time-sums"
+    };
+    widgets::card_head(ui, cx, title, false, t.get(key));
+    if charged.is_empty() {
+        ui.add(egui::Label::new(t.get("ledger-empty")).wrap());
+        return;
+    }
+    let size = |entry: &Entry| match (budget.total, answer) {
+        (None, _) => entry.epsilon,
+        (Some(_), Some(answer)) => answer.shares.get(&entry.id).copied().unwrap_or(0.0),
+        (Some(_), None) => 0.0,
+    };
+    let times: Vec<f64> = charged.iter().map(|entry| entry.time_ms as f64).collect();
+    let points = steps(times.iter().copied().zip(charged.iter().map(|entry| size(entry))));
+    let (first, last) = (times[0], times[times.len() - 1]);
+    let air = ((last - first) * 0.06).max(60_000.0);
+    let range = (first - air, last + air);
+    let p = cx.palette;
+    let mut traces = vec![Trace {
+        name: t.get("over-time-line"),
+        color: p.accent,
+        text: p.accent,
+        points: std::iter::once([range.0, 0.0])
+            .chain(points)
+            .chain(std::iter::once([
+                range.1,
+                charged.iter().map(|entry| size(entry)).sum(),
+            ]))
+            .collect(),
+        look: Look::Line,
+        size: 2.0,
+        quiet: true,
+    }];
+    if budget.total.is_some() {
+        traces.push(Trace {
+            name: t.get("over-time-limit"),
+            color: p.warn,
+            text: p.warn_text,
+            points: vec![[range.0, 1.0], [range.1, 1.0]],
+            look: Look::Dashed,
+            size: 1.5,
+            quiet: false,
+        });
+    }
+    let heights = traces
+        .iter()
+        .flat_map(|trace| trace.points.iter().map(|point| point[1]));
+    let shares = budget.total.is_some();
+    let heights = range_from_zero(heights);
+    let when = |value: f64| format::moment(value as i64, range.1 - range.0 < DAY);
+    let height = |value: f64| {
+        if shares {
+            format::percent(value)
+        } else {
+            format::significant(value, 3)
+        }
+    };
+    let moments = (0..4).map(|at| range.0 + (range.1 - range.0) * (0.12 + 0.25 * f64::from(at)));
+    let scene = Scene {
+        id: "spent-over-time",
+        name: t.get("over-time-title"),
+        x: Axis {
+            range,
+            log: false,
+            unit: "",
+            write: &when,
+            names: apart(moments.map(|moment| (moment, when(moment)))),
+        },
+        y: Axis {
+            range: heights,
+            log: false,
+            unit: if shares { "" } else { "ε" },
+            write: &height,
+            names: Vec::new(),
+        },
+        bands: Vec::new(),
+        traces,
+        marks: Vec::new(),
+        handle: None,
+        steward: false,
+    };
+    let _ = scene.show(ui, cx);
+}
+
+/// Names at their places; one that says the same as the one before it is left out.
+fn apart(names: impl Iterator<Item = (f64, String)>) -> Vec<(f64, String)> {
+    let mut kept: Vec<(f64, String)> = names.collect();
+    kept.dedup_by(|one, before| one.1 == before.1);
+    kept
+}
+
+/// A line that goes up by each amount at its time.
+fn steps(amounts: impl Iterator<Item = (f64, f64)>) -> Vec<[f64; 2]> {
+    let mut sum = 0.0;
+    amounts
+        .flat_map(|(time, amount)| {
+            let before = sum;
+            sum += amount;
+            [[time, before], [time, sum]]
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spends_add_up_in_steps() {
+        let line = steps([(1.0, 0.25), (4.0, 0.5)].into_iter());
+        assert_eq!(line, [[1.0, 0.0], [1.0, 0.25], [4.0, 0.25], [4.0, 0.75]]);
+    }
+}

@@ -1,0 +1,149 @@
+//! Work that is kept, taken up again after a restart, and written to a file and opened from it.
+#![cfg(feature = "gui")]
+
+#[path = "support/window.rs"]
+mod support;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use eframe::egui::Key;
+use eframe::egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use pointillist::engine::Session;
+use pointillist::engine::settings::{Language, Settings};
+use pointillist::gui::App;
+use pointillist::gui::command::Page;
+use pointillist::gui::i18n::Texts;
+use support::{PATIENCE, assert_no_missing_texts, go, press, type_into, visit, wait, window};
+
+const SIZE: [f32; 2] = [1440.0, 900.0];
+
+fn open(home: &Path, language: Language) -> (Harness<'static, App>, Texts) {
+    let settings = Settings {
+        language,
+        ..Settings::default()
+    };
+    let mut harness = window(home, &settings, SIZE);
+    harness.run_steps(3);
+    (harness, Texts::new(language))
+}
+
+fn until(harness: &mut Harness<'static, App>, what: &str, done: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(30));
+        harness.step();
+    }
+    harness.run_steps(3);
+}
+
+/// The sample with a changed schema and a changed plan, on the train page.
+fn work(harness: &mut Harness<'static, App>, texts: &Texts) {
+    press(harness, texts.get("sample-german-credit"));
+    wait(harness, "the sample", |snapshot| snapshot.dataset.is_some());
+    let name = texts.with("missing-of", [("column", "status".into())]);
+    harness
+        .get_by_role_and_label(Role::CheckBox, &name)
+        .click_accesskit();
+    wait(harness, "the change", |snapshot| {
+        let dataset = snapshot.dataset.as_ref().unwrap();
+        dataset.schema.find("status").unwrap().missing
+    });
+    visit(harness, texts.get("page-train"));
+    harness
+        .get_by_role_and_label(Role::Slider, texts.get("epsilon-name"))
+        .set_value_accesskit(3.0);
+    harness.run_steps(4);
+}
+
+fn assert_as_it_was(harness: &mut Harness<'static, App>, texts: &Texts) {
+    wait(harness, "the table and its schema", |snapshot| {
+        let dataset = snapshot.dataset.as_ref();
+        dataset.is_some_and(|dataset| dataset.schema.find("status").unwrap().missing)
+    });
+    assert_eq!(harness.state().workbench().page(), Page::Train);
+    let epsilon = harness
+        .get_by_role_and_label(Role::Slider, texts.get("epsilon-name"))
+        .accesskit_node()
+        .numeric_value()
+        .unwrap();
+    assert!((epsilon - 3.0).abs() < 1e-9, "{epsilon}");
+    assert_no_missing_texts(harness);
+}
+
+#[test]
+fn work_is_taken_up_again_after_a_restart() {
+    for language in [Language::English, Language::Chinese] {
+        let home = tempfile::tempdir().unwrap();
+        {
+            let (mut harness, texts) = open(home.path(), language);
+            work(&mut harness, &texts);
+            let kept = home.path().to_path_buf();
+            until(&mut harness, "the kept session", || {
+                Session::last(&kept).is_some_and(|session| session.plan.epsilon > 2.9)
+            });
+        }
+        let (mut harness, texts) = open(home.path(), language);
+        let resume = texts.with("session-resume", [("name", "german_credit.parquet".into())]);
+        press(&mut harness, &resume);
+        assert_as_it_was(&mut harness, &texts);
+    }
+}
+
+#[test]
+fn a_session_is_written_to_a_file_and_opened_by_its_path() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("mine.session.toml");
+    {
+        let (mut harness, texts) = open(home.path(), Language::English);
+        work(&mut harness, &texts);
+        go(&mut harness, Key::K);
+        press(&mut harness, texts.get("action-save-session"));
+        type_into(
+            &mut harness,
+            texts.get("export-path"),
+            &file.display().to_string(),
+        );
+        press(&mut harness, texts.get("figure-save"));
+        let written = file.clone();
+        until(&mut harness, "the file", || written.is_file());
+    }
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        text.contains("german_credit") && !text.contains("rows = ["),
+        "{text}"
+    );
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (mut harness, texts) = open(elsewhere.path(), Language::English);
+    type_into(&mut harness, texts.get("path-label"), &file.display().to_string());
+    press(&mut harness, texts.get("path-open"));
+    assert_as_it_was(&mut harness, &texts);
+}
+
+#[test]
+fn a_bad_session_is_told_beside_the_path() {
+    for (language, word) in [
+        (Language::English, "not a session"),
+        (Language::Chinese, "不是本程序能继续的会话"),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("bad.session.toml");
+        std::fs::write(&file, "version = [").unwrap();
+        let (mut harness, texts) = open(home.path(), language);
+        type_into(&mut harness, texts.get("path-label"), &file.display().to_string());
+        press(&mut harness, texts.get("path-open"));
+        let start = Instant::now();
+        while harness.query_all_by_label_contains(word).count() < 2 {
+            assert!(
+                start.elapsed() < PATIENCE,
+                "said in the toast and beside the field"
+            );
+            std::thread::sleep(Duration::from_millis(30));
+            harness.step();
+        }
+        assert_no_missing_texts(&harness);
+    }
+}
