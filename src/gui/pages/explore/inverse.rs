@@ -21,7 +21,7 @@ const BEARABLE: f64 = 0.1;
 /// Three digits, not below the value: a little more ε, and no more error than asked for.
 fn rounded_up(epsilon: f64) -> f64 {
     let inverse = 10f64.powf(2.0 - epsilon.log10().floor());
-    (epsilon * inverse - 1e-9).ceil() / inverse
+    (epsilon * inverse - 1e-6).ceil() / inverse
 }
 
 /// Draws the fields; the ε that was asked for, if one was.
