@@ -7,10 +7,11 @@ mod support;
 
 use std::path::Path;
 
-use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, OutputCommand};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use pointillist::engine::Several;
 use pointillist::engine::settings::{Language, Settings, Theme};
 use pointillist::gui::App;
 use pointillist::gui::command::Page;
@@ -210,6 +211,103 @@ fn the_mark_on_the_plot_moves_epsilon_and_the_error_is_the_closed_forms() {
     go(&mut harness, Key::Y);
     let slider = number(&harness, Role::Slider, texts.get("release-epsilon-name"));
     assert!((slider - 4.0).abs() < 1e-9, "{slider}");
+}
+
+/// The points of the picture in view, as its menu copies them: (trace, look, x, y).
+fn points(
+    harness: &mut Harness<'static, App>,
+    texts: &Texts,
+    picture: &str,
+) -> Vec<(String, String, f64, f64)> {
+    harness
+        .get_by_role_and_label(Role::Figure, texts.get(picture))
+        .click_secondary();
+    harness.run_steps(4);
+    harness
+        .get_by_role_and_label(Role::Button, texts.get("figure-copy"))
+        .click_accesskit();
+    harness.step();
+    let commands = &harness.output().platform_output.commands;
+    let copied = commands.iter().find_map(|command| match command {
+        OutputCommand::CopyText(text) => Some(text.clone()),
+        _ => None,
+    });
+    harness.run_steps(3);
+    let copied = copied.expect("the points are on the clipboard");
+    let point = |line: &str| {
+        let mut fields = line.rsplitn(4, ',');
+        let y = fields.next()?.parse().ok()?;
+        let x = fields.next()?.parse().ok()?;
+        let look = fields.next()?.to_owned();
+        Some((fields.next()?.trim_matches('"').to_owned(), look, x, y))
+    };
+    copied.lines().filter_map(point).collect()
+}
+
+/// Every line of the utility picture, point by point, is the core's closed form; and the totals of several questions are
+/// the accountants'.
+#[test]
+fn the_points_of_the_pictures_are_the_cores() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut harness, texts) = english(home.path());
+    choose(&mut harness, texts.get("release-query"), texts.get("query-count"));
+    choose(&mut harness, texts.get("release-column"), "age");
+    rows_read(&mut harness);
+    harness.run_steps(4);
+    let snapshot = harness.state().snapshot();
+    let question = snapshot.explored.as_ref().unwrap().question.clone();
+    let outlook = Outlook::new(&snapshot.dataset.as_ref().unwrap().schema, &question).unwrap();
+    let found = points(&mut harness, &texts, "picture-utility");
+    let delta = Delta::new(1e-6).unwrap();
+    let mut compared = 0;
+    for mechanism in outlook.mechanisms() {
+        let name = texts.get(&format!("mechanism-{}", mechanism.name())).to_owned();
+        for (_, _, x, y) in found.iter().filter(|point| point.0 == name && point.1 == "line") {
+            let budget = (Epsilon::new(*x).unwrap(), delta);
+            let exact = outlook
+                .law(mechanism, budget, None, None)
+                .unwrap()
+                .expected_error();
+            assert!((y - exact).abs() <= 1e-9 * exact, "{name} at {x}: {y} {exact}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 400, "{compared}");
+    let dots = found.iter().filter(|point| point.1 == "dots").count();
+    assert_eq!(dots, 200);
+    // Several questions: the sum, the Rényi accountant and loss distributions.
+    press(&mut harness, texts.get("picture-several"));
+    wait(&mut harness, "the composition", |snapshot| {
+        snapshot.composed.is_some()
+    });
+    let found = points(&mut harness, &texts, "picture-several");
+    let last = |name: &str| {
+        let name = texts.get(name);
+        found
+            .iter()
+            .rev()
+            .find(|point| point.0 == name)
+            .map(|point| (point.2, point.3))
+            .unwrap()
+    };
+    let events = outlook
+        .events(Mechanism::DiscreteLaplace, Epsilon::new(0.1).unwrap(), delta)
+        .unwrap();
+    let several = Several {
+        events,
+        delta: 1e-6,
+        most: 20,
+        parallel: false,
+    };
+    let close = |(x, y): (f64, f64), exact: f64| {
+        assert!(
+            (x - 20.0).abs() < 1e-9 && (y - exact).abs() <= 1e-9 * exact,
+            "{x} {y} {exact}"
+        );
+    };
+    close(last("several-sum"), 2.0);
+    close(last("several-rdp"), several.by_renyi(20).unwrap());
+    close(last("several-pld"), several.compose().last().unwrap()[1]);
 }
 
 #[test]

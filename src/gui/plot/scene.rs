@@ -190,7 +190,7 @@ impl Scene<'_> {
         self.menu(&response, cx, rect);
         let moved = self.handle.as_ref().and_then(|handle| {
             let mut inside = ui.new_child(UiBuilder::new().id_salt(self.id).max_rect(frame));
-            handle.show(&mut inside, cx, frame, &self.x, self.y.range, |y| self.y.share(y))
+            handle.show(&mut inside, cx, frame, &self.x, |y| self.y.share(y))
         });
         if response.hovered() && moved.is_none() {
             self.read(ui, &response, frame);

@@ -47,7 +47,7 @@ const FORM: f32 = 300.0;
 /// Below this width the form stands above the picture.
 const STACKED: f32 = 700.0;
 /// The height of a picture under the form.
-const PICTURE: f32 = 380.0;
+const PICTURE: f32 = 440.0;
 
 /// What the page remembers between frames.
 #[derive(Default)]

@@ -1,7 +1,10 @@
 //! The mark across a picture that can be dragged: a slider as wide as the horizontal axis.
 
+use std::sync::Arc;
+
 use eframe::egui::{
-    self, Align2, CursorIcon, FontId, Key, Rect, Sense, Stroke, Ui, WidgetInfo, accesskit, pos2, vec2,
+    self, Align2, CursorIcon, FontId, Galley, Key, Painter, Rect, Sense, Stroke, Ui, WidgetInfo, accesskit,
+    pos2, vec2,
 };
 
 use super::Axis;
@@ -42,7 +45,6 @@ impl Handle<'_> {
         cx: &Cx<'_>,
         frame: Rect,
         axis: &Axis<'_>,
-        (_, _): (f64, f64),
         height: impl Fn(f64) -> f64,
     ) -> Option<f64> {
         let x = frame.left() + frame.width() * axis.share(self.value).clamp(0.0, 1.0) as f32;
@@ -123,13 +125,22 @@ impl Handle<'_> {
             let ring = Stroke::new(if lively { 2.5 } else { 2.0 }, palette.accent);
             painter.circle(pos2(x, y), 6.0, palette.panel, ring);
         }
-        // Beside the mark, on the side with more room, off the disc.
+        let (rect, galley) = self.label(painter, cx, frame, (x, y));
+        painter.rect_filled(rect.expand(2.0), 2.0, palette.panel.gamma_multiply(0.9));
+        painter.galley(rect.min, galley, palette.text);
+    }
+
+    /// Where the label stands: beside the mark, on the side with more room, off the disc.
+    pub(super) fn label(
+        &self,
+        painter: &Painter,
+        cx: &Cx<'_>,
+        frame: Rect,
+        (x, y): (f32, Option<f32>),
+    ) -> (Rect, Arc<Galley>) {
         let before = x > frame.center().x;
-        let galley = painter.layout_no_wrap(
-            self.label.to_owned(),
-            FontId::new(SMALL, semibold()),
-            palette.text,
-        );
+        let font = FontId::new(SMALL, semibold());
+        let galley = painter.layout_no_wrap(self.label.to_owned(), font, cx.palette.text);
         let top = match y {
             Some(y) if y - frame.top() < 40.0 => y + 14.0,
             Some(y) => y - 14.0 - galley.size().y,
@@ -141,9 +152,7 @@ impl Handle<'_> {
             Align2::LEFT_TOP
         };
         let anchor = pos2(if before { x - 10.0 } else { x + 10.0 }, top);
-        let rect = align.anchor_size(anchor, galley.size());
-        painter.rect_filled(rect.expand(2.0), 2.0, palette.panel.gamma_multiply(0.9));
-        painter.galley(rect.min, galley, palette.text);
+        (align.anchor_size(anchor, galley.size()), galley)
     }
 }
 

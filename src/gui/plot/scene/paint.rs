@@ -185,6 +185,13 @@ impl Scene<'_> {
         if let Some(handle) = &self.handle {
             let top = self.place(frame, [handle.value, self.y.range.1]);
             lines.push(vec![top, pos2(top.x, frame.bottom())]);
+            let y = handle.at.map(|at| self.place(frame, [handle.value, at]).y);
+            let y = y.map(|y| y.clamp(frame.top(), frame.bottom()));
+            // What is written beside it is in the way of the names like a line to and fro.
+            let (rect, _) = handle.label(&painter, cx, frame, (top.x, y));
+            let middle = |share: f32| rect.top() + share * rect.height();
+            let strokes = [0.1, 0.5, 0.9].map(middle);
+            lines.extend(strokes.map(|y| vec![pos2(rect.left(), y), pos2(rect.right(), y)]));
         }
         labels::draw(&painter, cx.palette.panel, frame, &lines, written);
     }
