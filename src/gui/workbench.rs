@@ -144,6 +144,7 @@ impl Workbench {
                     self.train.look_at(*run);
                     self.page = Page::Train;
                 }
+                EngineEvent::Released(_) => self.explore.show_released(),
                 EngineEvent::Exported(exported) => {
                     drop(self.export.ended());
                     self.export.finished(exported.clone());

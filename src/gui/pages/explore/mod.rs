@@ -89,6 +89,11 @@ impl ExplorePage {
         };
     }
 
+    /// Brings what was released into view.
+    pub fn show_released(&mut self) {
+        self.settings.picture = Picture::Released;
+    }
+
     /// Draws the page; there is an open table.
     pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let Some(dataset) = cx.snapshot.dataset.clone() else {
