@@ -42,16 +42,19 @@ fn explore(home: &Path, settings: &Settings) -> Harness<'static, App> {
     wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
     go(&mut harness, Key::Num2);
     assert_eq!(harness.state().workbench().page(), Page::Explore);
-    rows_read(&mut harness);
+    rows_read(&mut harness, "mean", None);
     harness
 }
 
-fn rows_read(harness: &mut Harness<'static, App>) {
+/// Waits for the rows' answer to the question in the form, not to an earlier one.
+fn rows_read(harness: &mut Harness<'static, App>, query: &str, column: Option<&str>) {
     wait(harness, "the rows' answer", |snapshot| {
-        snapshot
-            .explored
-            .as_ref()
-            .is_some_and(|explored| explored.outcome.is_ok())
+        snapshot.explored.as_ref().is_some_and(|explored| {
+            let question = &explored.question;
+            question.query.name() == query
+                && column.is_none_or(|column| question.column.as_deref() == Some(column))
+                && explored.outcome.is_ok()
+        })
     });
 }
 
@@ -155,7 +158,7 @@ fn every_control_has_its_name_and_every_picture_is_drawn_in_both_languages() {
                 harness.check_accessibility();
             }
         }
-        rows_read(&mut harness);
+        rows_read(&mut harness, "mean", None);
         for picture in PICTURES
             .iter()
             .filter(|picture| !["picture-runs", "picture-released"].contains(*picture))
@@ -179,7 +182,7 @@ fn the_mark_on_the_plot_moves_epsilon_and_the_error_is_the_closed_forms() {
     let (mut harness, texts) = english(home.path());
     choose(&mut harness, texts.get("release-query"), texts.get("query-count"));
     choose(&mut harness, texts.get("release-column"), "age");
-    rows_read(&mut harness);
+    rows_read(&mut harness, "count", Some("age"));
     let snapshot = harness.state().snapshot();
     let schema = &snapshot.dataset.as_ref().unwrap().schema;
     let question = Question {
@@ -252,7 +255,7 @@ fn the_points_of_the_pictures_are_the_cores() {
     let (mut harness, texts) = english(home.path());
     choose(&mut harness, texts.get("release-query"), texts.get("query-count"));
     choose(&mut harness, texts.get("release-column"), "age");
-    rows_read(&mut harness);
+    rows_read(&mut harness, "count", Some("age"));
     harness.run_steps(4);
     let snapshot = harness.state().snapshot();
     let question = snapshot.explored.as_ref().unwrap().question.clone();
@@ -316,7 +319,7 @@ fn an_error_that_can_be_stood_gives_its_epsilon() {
     let (mut harness, texts) = english(home.path());
     choose(&mut harness, texts.get("release-query"), texts.get("query-count"));
     choose(&mut harness, texts.get("release-column"), "age");
-    rows_read(&mut harness);
+    rows_read(&mut harness, "count", Some("age"));
     for mechanism in ["mechanism-discrete-laplace", "mechanism-discrete-gaussian"] {
         choose(&mut harness, texts.get("explore-mechanism"), texts.get(mechanism));
         type_number(&mut harness, texts.get("release-error"), 25.0);
@@ -457,7 +460,7 @@ fn releases_are_counted_against_the_total_and_saved_as_a_table() {
         budget.is_some_and(|budget| budget.total.is_some())
     });
     go(&mut harness, Key::Num2);
-    rows_read(&mut harness);
+    rows_read(&mut harness, "mean", None);
     says(&harness, "more questions like this fit");
     press(&mut harness, texts.get("release-ask"));
     wait_for_label(&mut harness, texts.get("release-question"));

@@ -140,7 +140,7 @@ settle
 shot data-zh
 key ctrl+t
 key ctrl+2
-click 560 81
+click 515 81
 park
 settle
 shot explore-zh-dark
@@ -165,7 +165,7 @@ click 1221 81
 quiet
 shot release
 # At twice the size.
-click 535 81
+click 515 81
 for _ in 1 2 3 4; do key ctrl+plus; done
 park
 settle
