@@ -140,6 +140,7 @@ settle
 shot data-zh
 key ctrl+t
 key ctrl+2
+settle
 click 515 81
 park
 settle
@@ -168,5 +169,8 @@ shot release
 click 515 81
 for _ in 1 2 3 4; do key ctrl+plus; done
 park
+settle
+# The picture stands under the form.
+again xdotool mousemove 800 600 click --repeat 14 5
 settle
 shot explore-200
