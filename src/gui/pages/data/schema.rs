@@ -298,7 +298,10 @@ impl SchemaEditor {
             })
             .inner
             .accessible_name(t.with("domain-edit", [("column", column.name.as_str().into())]))
-            .on_hover_text(values.join("\n"));
+            // Joined only when it is looked at: there are many columns and values.
+            .on_hover_ui(|ui| {
+                ui.label(values.join("\n"));
+            });
         let mut apply = None;
         // No menu: its buttons have their frames.
         let popup = egui::Popup::from_toggle_button_response(&button)
