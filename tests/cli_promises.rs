@@ -116,6 +116,7 @@ fn a_recipe_brings_its_schema_and_says_when_another_is_used() {
 fn forge(path: &Path, edit: impl FnOnce(&mut Value)) {
     let mut certificate: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     edit(&mut certificate);
+    let seal = certificate.as_object_mut().unwrap().shift_remove("seal").unwrap();
     certificate["digest"] = json!("");
     let digest = Sha256::digest(serde_json::to_vec(&certificate).unwrap());
     let mut digits = String::new();
@@ -123,6 +124,7 @@ fn forge(path: &Path, edit: impl FnOnce(&mut Value)) {
         write!(digits, "{byte:02x}").unwrap();
     }
     certificate["digest"] = json!(digits);
+    certificate["seal"] = seal;
     fs::write(path, serde_json::to_string_pretty(&certificate).unwrap()).unwrap();
 }
 
@@ -159,6 +161,128 @@ fn a_forged_certificate_does_not_fit_the_ledger() {
     });
     let said = bench.fails(1, &check);
     assert!(said.contains("what was spent"), "{said}");
+    // What no entry holds: the seal over the whole does not fit.
+    for (field, value) in [
+        ("not_protected", json!([])),
+        ("noise", json!(["discrete_gaussian"])),
+        ("issued", json!("2030-01-01T00:00:00Z")),
+        ("software", json!([])),
+    ] {
+        fs::write(&path, &honest).unwrap();
+        forge(&path, |certificate| certificate[field] = value);
+        let said = bench.fails(1, &check);
+        assert!(said.contains("did not seal it as it is"), "{field}: {said}");
+    }
+    // Without a new digest `verify` finds it as well, and a certificate without a seal is none of this installation's.
+    let mut plain: Value = serde_json::from_slice(&honest).unwrap();
+    plain["synthetic_file"]["rows"] = json!(5);
+    fs::write(&path, plain.to_string()).unwrap();
+    let said = bench.fails(1, &check);
+    assert!(said.contains("its digest does not fit"), "{said}");
+    let mut plain: Value = serde_json::from_slice(&honest).unwrap();
+    plain.as_object_mut().unwrap().shift_remove("seal");
+    fs::write(&path, plain.to_string()).unwrap();
+    assert!(bench.fails(1, &check).contains("did not seal it as it is"));
+}
+
+#[test]
+fn the_smallest_epsilon_that_is_named_works() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let run = |epsilon: &str, out: &str| {
+        let out = bench.path(out);
+        let mut arguments = run_of(text(&input), text(&out), &[]);
+        let at = arguments
+            .iter()
+            .position(|argument| *argument == "--epsilon")
+            .unwrap();
+        arguments[at + 1] = epsilon;
+        bench.run(&arguments)
+    };
+    for tiny in ["1e-9", "0.001"] {
+        let said = String::from_utf8(run(tiny, "tiny.csv").stderr).unwrap();
+        let (_, named) = said.split_once("the smallest that works is ε = ").expect(&said);
+        let named: String = named
+            .chars()
+            .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | '-'))
+            .collect();
+        let output = run(&named, "works.csv");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "{tiny}: ε = {named} was named, and then: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_known_file_continues_no_other_budget() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let release = |file: &Path, version: &str| {
+        let schema = bench.path("visits.schema.toml");
+        let query = [
+            "release",
+            text(file),
+            "--query",
+            "mean",
+            "--column",
+            "age",
+            "--epsilon",
+            "0.1",
+            "--schema",
+            text(&schema),
+        ];
+        bench.run(&[&query[..], &["--version-of", version]].concat())
+    };
+    assert!(
+        bench
+            .run(&[
+                "release",
+                text(&input),
+                "--query",
+                "mean",
+                "--column",
+                "age",
+                "--epsilon",
+                "0.1"
+            ])
+            .status
+            .success()
+    );
+    let other = bench.write("visits-2.csv", visits_csv(401));
+    assert!(release(&other, "none").status.success());
+    for version in ["1", "99"] {
+        let refused = release(&other, version);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(
+            !refused.status.success() && said.contains("known to the ledger as data set 2"),
+            "{version}: {said}"
+        );
+    }
+    for version in ["2", "none"] {
+        assert!(
+            release(&other, version).status.success(),
+            "the same answer is no contradiction"
+        );
+    }
+}
+
+#[test]
+fn what_has_no_end_is_not_read() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let out = bench.path("out.csv");
+    for arguments in [
+        vec!["verify", "/dev/zero"],
+        vec!["account", "/dev/zero", "--delta", "1e-5"],
+        vec!["sample", "/dev/zero", "--rows", "5", "--out", text(&out)],
+        run_of(text(&input), text(&out), &["--recipe", "/dev/zero"]),
+        run_of(text(&input), text(&out), &["--schema", "/dev/zero"]),
+    ] {
+        let said = bench.fails(1, &arguments);
+        assert!(said.contains("a pipe or a device"), "{said}");
+    }
 }
 
 #[test]

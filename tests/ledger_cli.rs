@@ -227,7 +227,9 @@ fn a_certificate_is_held_against_its_events_its_file_and_the_ledger() {
         ..CertificateFacts::default()
     };
     let certificate = folder.path().join("out.csv.certificate.json");
-    write_certificate(&certificate, &Certificate::issue(facts).unwrap(), false).unwrap();
+    let mut issued = Certificate::issue(facts).unwrap();
+    issued.seal = Some(Ledger::open(&home).unwrap().seal(&issued.digest));
+    write_certificate(&certificate, &issued, false).unwrap();
     let (path, data) = (certificate.to_str().unwrap(), out.to_str().unwrap());
 
     let fits = run(&home, &["verify", path, "--data", data, "--json"]);

@@ -1,6 +1,6 @@
 //! `account`: ε or δ of a list of events.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -9,7 +9,11 @@ use serde::Serialize;
 
 use crate::cli::output::{CliError, print_json, print_line};
 use crate::num::Delta;
+use crate::num::files::read_whole;
 use crate::privacy::{AccountantKind, EventList};
+
+/// A million different events.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// Arguments of `account`.
 #[derive(Debug, Args)]
@@ -109,11 +113,15 @@ fn answer(text: &str, args: &AccountArgs) -> Result<Answer, CliError> {
 pub fn run(args: &AccountArgs) -> Result<(), CliError> {
     let mut text = String::new();
     if args.events.as_os_str() == "-" {
-        std::io::stdin()
+        io::stdin()
             .read_to_string(&mut text)
             .map_err(|error| CliError::failure("standard input cannot be read", &error))?;
     } else {
-        text = std::fs::read_to_string(&args.events).map_err(|error| {
+        let read = read_whole(&args.events, MOST_BYTES).and_then(|bytes| {
+            String::from_utf8(bytes)
+                .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+        });
+        text = read.map_err(|error| {
             CliError::failure(&format!("{} cannot be read", args.events.display()), &error)
         })?;
     }

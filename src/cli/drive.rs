@@ -76,11 +76,14 @@ impl Driver {
     pub fn warn_without_total(&self) {
         let snapshot = self.engine.snapshot();
         let Some(dataset) = &snapshot.dataset else { return };
-        let has_total = dataset
-            .budget
-            .as_ref()
-            .is_some_and(|budget| budget.total.is_some());
-        if !has_total && !dataset.schema.public {
+        // A ledger that cannot be read says nothing of totals; what is wrong with it is told by itself. A budget that is
+        // continued may have a total that only the reservation will show.
+        let Some(budget) = &dataset.budget else { return };
+        if snapshot.ledger.problem.is_none()
+            && dataset.may_be_version_of.is_empty()
+            && budget.total.is_none()
+            && !dataset.schema.public
+        {
             warn(&format!(
                 "no total is set for {}, so this is recorded and nothing limits what is spent on it; `ledger set-total` sets one",
                 dataset.name

@@ -11,7 +11,7 @@ use crate::cli::output::{CliError, print_json, print_line, warn};
 use crate::cli::version::{Answer, VersionArgs, question};
 use crate::data::{ReadOptions, read_table};
 use crate::engine::home_folder;
-use crate::export::certificate::compare_with_entry;
+use crate::export::certificate::{compare_with_entry, verify as verify_certificate};
 use crate::export::read_certificate;
 use crate::num::progress::Progress;
 use crate::num::{Delta, Epsilon};
@@ -395,10 +395,17 @@ fn check_certificate(ledger: &mut Ledger, path: &Path, into: &mut Verification) 
     }
     let number = spending.ledger_entry;
     let entries = ledger.entries(None)?;
-    let differences = match entries.iter().find(|entry| entry.id.0 == number) {
+    let mut differences = verify_certificate(&certificate).reasons;
+    if certificate.seal != Some(ledger.seal(&certificate.digest)) {
+        differences.push(
+            "this installation did not seal it as it is: something in it was changed after it was issued"
+                .to_owned(),
+        );
+    }
+    differences.extend(match entries.iter().find(|entry| entry.id.0 == number) {
         Some(entry) => compare_with_entry(&certificate, entry),
         None => vec!["the ledger has no job of that number".to_owned()],
-    };
+    });
     for what in differences {
         into.findings
             .push(Finding::CertificateDiffers { entry: number, what });

@@ -142,7 +142,21 @@ pub fn run(args: &ReleaseArgs) -> Result<(), CliError> {
         Some(EngineEvent::ReleaseFailed(problem)) => Some(Err(problem.into())),
         _ => None,
     })?;
-    report(args, &driver, &released)
+    report(args, &driver, &released).map_err(|error| charged_all_the_same(error, &released))
+}
+
+/// An answer that nobody could be shown is paid for.
+fn charged_all_the_same(error: CliError, released: &Released) -> CliError {
+    match error {
+        CliError::Failure { message, causes } => CliError::Failure {
+            message: format!(
+                "{message}; the answer is lost and stays charged (entry {} of the ledger, ε = {})",
+                released.ledger_entry, released.epsilon
+            ),
+            causes,
+        },
+        usage @ CliError::Usage(_) => usage,
+    }
 }
 
 fn request(args: &ReleaseArgs) -> Result<ReleaseRequest, CliError> {

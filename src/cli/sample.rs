@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::drive::Interrupts;
-use crate::cli::output::{CliError, print_json, print_line, progress_bar};
+use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
 use crate::cli::synthesize::parse_condition;
 use crate::engine::{Condition, SampleRequest, Sampled, sample_file};
 use crate::num::Progress;
@@ -60,6 +60,17 @@ pub fn run(args: &SampleArgs) -> Result<(), CliError> {
         Err(_) if progress.is_cancelled() => return Err(CliError::from_interrupt()),
         sampled => sampled.map_err(CliError::from)?,
     };
+    // The papers of an earlier file of that name are not these rows'.
+    let papers = crate::engine::exported_files(&args.out);
+    for paper in papers
+        .iter()
+        .filter(|paper| **paper != args.out && paper.exists())
+    {
+        warn(&format!(
+            "{} belongs to another file than the rows just drawn",
+            paper.display()
+        ));
+    }
     if args.json {
         return print_json(&json!({
             "rows": written.rows,

@@ -201,9 +201,9 @@ fn request(args: &SynthesizeArgs) -> Result<RunRequest, CliError> {
             delta,
             neighboring,
         });
-    } else if args.epsilon.is_some() || args.delta.is_some() {
+    } else if args.epsilon.is_some() || args.delta.is_some() || request.target.is_some() {
         return Err(CliError::Usage(format!(
-            "--method {} makes no promise: leave out --epsilon and --delta, or choose a private method",
+            "--method {} makes no promise: leave out ε and δ (the flags, or the recipe's), or choose a private method",
             request.method.name()
         )));
     } else {

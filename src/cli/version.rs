@@ -73,6 +73,10 @@ impl VersionArgs {
             return Ok(());
         };
         let known = &dataset.may_be_version_of;
+        let own = dataset.budget.as_ref().and_then(|budget| budget.dataset);
+        if let (Some(wanted), Some(own), true) = (&self.version_of, own, known.is_empty()) {
+            return already_known(wanted, own, &dataset.name);
+        }
         match self.answer(known)? {
             Answer::Open => known.first().map_or(Ok(()), |newest| Err(question(newest))),
             Answer::None => {
@@ -85,6 +89,21 @@ impl VersionArgs {
             }
         }
     }
+}
+
+/// Content that the ledger knows belongs to one data set for good; the flag may only say the same.
+fn already_known(wanted: &str, own: u64, name: &str) -> Result<(), CliError> {
+    // A script that says `none` each time means the data set that its first run made.
+    if wanted.parse() == Ok(own) || wanted == name || wanted == "none" {
+        return Ok(());
+    }
+    Err(CliError::Failure {
+        message: format!(
+            "this content is known to the ledger as data set {own} already, so it cannot become a version of {wanted}; \
+             leave out --version-of to charge data set {own} (nothing was spent)"
+        ),
+        causes: Vec::new(),
+    })
 }
 
 /// The question, with the flags that answer it.

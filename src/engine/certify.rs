@@ -80,7 +80,12 @@ pub(super) fn certificate(
             .filter_map(Software::of_library)
             .collect(),
     };
-    Certificate::issue(facts).map_err(|error| Problem::new(Area::Export, &error))
+    let mut certificate = Certificate::issue(facts).map_err(|error| Problem::new(Area::Export, &error))?;
+    if certificate.spending.is_some() {
+        let seal = ledger.seal(certificate.digest.clone());
+        certificate.seal = Some(seal.map_err(|error| Problem::new(Area::Ledger, &error))?);
+    }
+    Ok(certificate)
 }
 
 /// What is charged: after a stop by a person the whole plan, otherwise what was executed.

@@ -59,6 +59,10 @@ enum Request {
     Head {
         reply: Reply<(u64, String)>,
     },
+    Seal {
+        text: String,
+        reply: Reply<String>,
+    },
     Verify {
         reply: Reply<Verification>,
     },
@@ -194,6 +198,14 @@ impl LedgerHandle {
         self.ask(|reply| Request::Head { reply })
     }
 
+    /// The seal under a text that this installation issues.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used.
+    pub fn seal(&self, text: String) -> Result<String, LedgerError> {
+        self.ask(|reply| Request::Seal { text, reply })
+    }
+
     /// Reads the whole chain afresh and says what does not fit.
     ///
     /// # Errors
@@ -274,6 +286,7 @@ fn answer(ledger: &mut Ledger, request: Request) {
         Request::Entries { reply } => drop(reply.send(ledger.entries(None))),
         Request::Budget { dataset, reply } => drop(reply.send(ledger.budget(&dataset))),
         Request::Head { reply } => drop(reply.send(ledger.head())),
+        Request::Seal { text, reply } => drop(reply.send(Ok(ledger.seal(&text)))),
         Request::Verify { reply } => drop(reply.send(ledger.verify())),
     }
 }
@@ -293,6 +306,7 @@ fn refuse(opened: &mut Result<Ledger, LedgerError>, request: Request) {
         Request::Entries { reply } => drop(reply.send(Err(error))),
         Request::Budget { reply, .. } => drop(reply.send(Err(error))),
         Request::Head { reply } => drop(reply.send(Err(error))),
+        Request::Seal { reply, .. } => drop(reply.send(Err(error))),
         Request::Verify { reply } => drop(reply.send(Err(error))),
     }
 }

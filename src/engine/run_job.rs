@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crossbeam_channel::Sender;
 
 use crate::data::{EncodedRows, Provenance, RowEncoder, Schema};
-use crate::engine::command::{RunId, RunRequest};
+use crate::engine::command::{PrivacyTarget, RunId, RunRequest};
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
@@ -21,8 +21,8 @@ use crate::privacy::ledger::{
 };
 use crate::privacy::{AccountantKind, EventList, Neighboring};
 use crate::train::{
-    Control, Plan, PlanSummary, Privacy, StopReason, TrainError, TrainSettings, Trained, Training, describe,
-    known_rows, recommended,
+    Control, Plan, PlanError, PlanSummary, Privacy, StopReason, TrainError, TrainSettings, Trained, Training,
+    describe, known_rows, recommended, rounded_up,
 };
 
 /// A run that has ended with a generator, and all that its certificate needs.
@@ -332,7 +332,53 @@ pub(super) fn plan_for(request: &RunRequest, schema: &Schema, rows: usize) -> Re
         None => Privacy::None,
     };
     let settings = settings_for(request, schema, rows)?;
-    Plan::new(&settings, schema, rows, privacy).map_err(|error| Problem::new(Area::Train, &error))
+    Plan::new(&settings, schema, rows, privacy).map_err(|error| {
+        Problem::new(
+            Area::Train,
+            &with_an_epsilon_that_works(error, request, schema, rows),
+        )
+    })
+}
+
+/// Recommended settings change with ε, so the smallest ε under those of a tiny one need not work under its own: it is
+/// raised until it does.
+fn with_an_epsilon_that_works(
+    error: PlanError,
+    request: &RunRequest,
+    schema: &Schema,
+    rows: usize,
+) -> PlanError {
+    const TRIES: usize = 20;
+    let (&PlanError::BudgetTooSmall { epsilon, smallest }, Some(target)) = (&error, request.target) else {
+        return error;
+    };
+    let mut smallest = smallest;
+    for _ in 0..TRIES {
+        let told = rounded_up(smallest);
+        let target = PrivacyTarget {
+            epsilon: told,
+            ..target
+        };
+        let attempt = RunRequest {
+            target: Some(target),
+            ..request.clone()
+        };
+        let privacy = Privacy::Private {
+            epsilon: told,
+            delta: target.delta,
+            neighboring: relation_under(schema, target.neighboring),
+        };
+        let planned =
+            settings_for(&attempt, schema, rows).map(|settings| Plan::new(&settings, schema, rows, privacy));
+        match planned {
+            Ok(Err(PlanError::BudgetTooSmall { smallest: next, .. })) => smallest = next.max(told * 1.005),
+            _ => {
+                smallest = told;
+                break;
+            }
+        }
+    }
+    PlanError::BudgetTooSmall { epsilon, smallest }
 }
 
 /// The relation under which a promise on this data is made.

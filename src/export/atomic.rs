@@ -19,7 +19,7 @@ use super::ExportError;
 const SUFFIX: &str = ".partial";
 
 /// A file in the making that is younger than this may be somebody's who has not locked it yet.
-const SETTLED: Duration = Duration::from_secs(60);
+const SETTLED: Duration = Duration::from_secs(5);
 
 /// Bytes kept back before they go to the file.
 const BUFFER_BYTES: usize = 1 << 16;

@@ -5,7 +5,6 @@
 //! later can still say what they are worth.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, TensorView};
@@ -18,7 +17,11 @@ use super::atomic::write_atomically;
 use super::certificate::{Certificate, hexadecimal};
 use crate::data::{EncoderSettings, FineWeights, RowEncoder, Schema};
 use crate::model::{DeviceKind, Generator, GeneratorShape, NamedTensor};
+use crate::num::files::read_whole;
 use crate::train::{PlanSummary, TableGenerator, heads_of};
+
+/// Far more than the largest generator that can be set up.
+const MOST_BYTES: u64 = 4 << 30;
 
 /// The version of the metadata that this program writes.
 const VERSION: u64 = 1;
@@ -128,7 +131,7 @@ impl GeneratorFile {
     /// # Errors
     /// When the file cannot be read, is no generator of this program, or its parts do not fit together.
     pub fn load(path: &Path, device: DeviceKind) -> Result<Self, ExportError> {
-        let bytes = fs::read(path).map_err(|source| ExportError::Read {
+        let bytes = read_whole(path, MOST_BYTES).map_err(|source| ExportError::Read {
             path: path.into(),
             source,
         })?;
@@ -249,6 +252,8 @@ fn named(name: &str, view: &TensorView<'_>) -> Result<NamedTensor, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::data::{Column, Kind, Provenance};
     use crate::num::RandomSource;

@@ -9,7 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::ExportError;
 use super::atomic::write_atomically;
+use crate::num::files::read_whole;
 use crate::privacy::Neighboring;
+
+/// A recipe has some thousand bytes, and as many again for each long domain of its schema.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// The version of the recipe file that this program writes.
 pub const RECIPE_VERSION: u64 = 1;
@@ -120,7 +124,7 @@ impl Recipe {
             path: path.into(),
             reason,
         };
-        let bytes = std::fs::read(path).map_err(|source| ExportError::Read {
+        let bytes = read_whole(path, MOST_BYTES).map_err(|source| ExportError::Read {
             path: path.into(),
             source,
         })?;

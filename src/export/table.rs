@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::ExportError;
 use super::atomic::AtomicFile;
 use crate::data::{CellFormat, Kind, Schema, write_number};
+use crate::num::files::open_regular;
 
 /// The forms of a table file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -403,7 +404,7 @@ pub fn sha256_of_file(path: &Path) -> Result<String, ExportError> {
         path: path.to_owned(),
         source,
     };
-    let mut file = std::fs::File::open(path).map_err(read)?;
+    let mut file = open_regular(path).map_err(read)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

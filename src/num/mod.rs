@@ -1,6 +1,7 @@
 //! Checked units, random sources, log-space arithmetic and special functions: numbers that the other rooms can trust.
 
 pub mod fft;
+pub mod files;
 pub mod logspace;
 mod message;
 pub mod progress;

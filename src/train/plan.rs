@@ -64,6 +64,11 @@ pub enum PlanError {
     /// Columns that a person has to decide on first.
     #[error("{} open: {}", if .0.len() == 1 { "a column is" } else { "columns are" }, list_open(.0))]
     OpenColumns(Vec<OpenColumn>),
+    /// Nobody has decided on the row count.
+    #[error(
+        "the row count in the schema is only suggested, read off private rows; declare it, buy it, or take it out of the schema (it is then listed as not protected)"
+    )]
+    RowsSuggested,
     /// Every column is dropped.
     #[error(
         "no column is left to learn from: all are identifiers or text; change the kind of at least one in the schema"
@@ -96,7 +101,8 @@ pub enum PlanError {
 /// Four significant digits, rounded up so that the number shown works itself.
 pub fn rounded_up(value: f64) -> f64 {
     let unit = 10.0_f64.powf(value.log10().floor() - 3.0);
-    (value / unit).ceil() * unit
+    // A hair above a round number is its own rounding, no reason for the next one.
+    (value / unit * (1.0 - 1e-12)).ceil() * unit
 }
 
 fn list_open(columns: &[OpenColumn]) -> String {
@@ -193,6 +199,13 @@ impl Plan {
         let open = schema.open_columns();
         if !open.is_empty() {
             return Err(PlanError::OpenColumns(open));
+        }
+        if promise.is_some()
+            && schema
+                .rows
+                .is_some_and(|rows| rows.provenance == Provenance::Suggested)
+        {
+            return Err(PlanError::RowsSuggested);
         }
         let encoder = Self::encoder_of(settings);
         if schema.used_columns().next().is_none() {

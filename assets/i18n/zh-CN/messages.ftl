@@ -134,6 +134,7 @@ plan-delta = δ 为 { $value }；应大于 0 且小于 1，并且远小于行数
 plan-budget-too-small = ε = { $epsilon } 的预算不够这个方案走一步；可行的最小值是 ε = { $smallest }
 plan-shares = 边缘分布和精细直方图占用了 { $share } 的预算；请至少给判别器留 0.05
 plan-open-columns = 还有列需要您决定：{ $columns }
+plan-rows-suggested = 结构中的行数只是读自隐私行的建议；请申报或购买它，或将其从结构中删去（这样会列为不受保护）
 plan-nothing-to-learn = 没有可学习的列：全部是标识或文本；请在结构中至少更改一列的类型
 plan-no-rows = 数据表没有可学习的行
 plan-label = 类别列“{ $label }”不是参与训练的分类列；请指定分类列或布尔列，或不设
@@ -234,7 +235,7 @@ ledger-database = 无法使用 { $path }
 ledger-no-randomness = 操作系统没有为账本的密钥提供随机数：{ $reason }
 ledger-over-total = 这次任务需要“{ $name }”总额（ε = { $epsilon }，δ = { $delta }）的 { $needed } %，而只剩 { $left } %；请降低 ε，或说明理由提高总额（没有花费预算）
 ledger-no-delta-apart = “{ $name }”的总额没有为自带 δ 的任务（例如基于稳定性的类别）留出余地：总额下的第一个任务没有自带 δ，因此全部 δ 都用于其他任务的噪声；请改为申报取值（没有花费预算）
-ledger-total-too-large = 总额 ε = { $epsilon } 等于不设限，而总额永远不能降低；最多为 { $most }
+ledger-total-too-large = 总额 ε = { $epsilon }，δ = { $delta } 几乎等于不设限，而总额永远不能降低；最多为 ε = { $most }，δ = { $least }
 ledger-relation-differs = “{ $name }”的总额按“{ $kept }”计，这次任务按“{ $asked }”承诺；两者不能相加，请采用总额的相邻关系
 ledger-unit-differs = “{ $name }”的总额保护{ $kept }，这次任务保护{ $asked }；两者不能相加，请采用总额的隐私单位
 ledger-cannot-total = “{ $name }”已有的花费不能归入一个总额：{ $reason }

@@ -8,6 +8,10 @@ use super::validate::Problem;
 use crate::data::DataError;
 use crate::message;
 use crate::num::Message;
+use crate::num::files::read_whole;
+
+/// A schema has some hundred bytes a column, and the texts of its domains.
+const MOST_BYTES: u64 = 64 << 20;
 
 impl Schema {
     /// Reads and validates a schema file.
@@ -16,7 +20,7 @@ impl Schema {
     /// When the file cannot be read, is not valid TOML, has an unknown key, or contradicts itself: the message
     /// names the file, the line, the column and the remedy.
     pub fn load(path: &Path) -> Result<Self, DataError> {
-        let bytes = std::fs::read(path).map_err(|source| {
+        let bytes = read_whole(path, MOST_BYTES).map_err(|source| {
             if source.kind() == std::io::ErrorKind::NotFound {
                 DataError::NotFound {
                     path: path.to_owned(),

@@ -101,9 +101,14 @@ fn total(error: &LedgerError) -> Message {
             left = percent(*left)
         ),
         E::NoDeltaApart { dataset_name } => said!(error, "ledger-no-delta-apart", name = dataset_name),
-        E::TotalTooLarge { epsilon, most } => {
-            said!(error, "ledger-total-too-large", epsilon = epsilon, most = most)
-        }
+        E::TotalTooLarge { epsilon, delta, most } => said!(
+            error,
+            "ledger-total-too-large",
+            epsilon = epsilon,
+            delta = delta,
+            most = most.0,
+            least = most.1
+        ),
         E::RelationDiffers {
             dataset_name,
             kept,

@@ -29,6 +29,7 @@ pub(super) fn plan(error: &PlanError) -> Message {
                 columns = columns.iter().map(open).collect::<Vec<_>>()
             )
         }
+        PlanError::RowsSuggested => said!(error, "plan-rows-suggested"),
         PlanError::NothingToLearn => said!(error, "plan-nothing-to-learn"),
         PlanError::NoRows => said!(error, "plan-no-rows"),
         PlanError::Label(label) => said!(error, "plan-label", label = label),

@@ -317,6 +317,7 @@ impl Certificate {
                 .chain(facts.software)
                 .collect(),
             digest: String::new(),
+            seal: None,
         };
         certificate.verdict = certificate.verdict();
         certificate.digest = certificate.compute_digest();

@@ -1,7 +1,6 @@
 //! The certificate as a JSON file.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use serde_json::Value;
@@ -10,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::{Certificate, FORMAT, VERSION};
 use crate::export::ExportError;
 use crate::export::atomic::write_atomically;
+use crate::num::files::read_whole;
 
 /// The JSON schema of the file, as published.
 pub const JSON_SCHEMA: &str = include_str!("../../../assets/schemas/certificate-1.schema.json");
@@ -31,6 +31,7 @@ impl Certificate {
     pub(super) fn compute_digest(&self) -> String {
         let plain = Self {
             digest: String::new(),
+            seal: None,
             ..self.clone()
         };
         // A certificate that JSON cannot hold has no digest, and is refused when it is written.
@@ -71,24 +72,20 @@ const MOST_BYTES: u64 = 16 << 20;
 /// # Errors
 /// When the file cannot be read, is not a certificate, or is of a later version.
 pub fn read_certificate(path: &Path) -> Result<Certificate, ExportError> {
-    let bytes = read_at_most(path, MOST_BYTES + 1).map_err(|source| ExportError::Read {
-        path: path.into(),
-        source,
+    let bytes = read_whole(path, MOST_BYTES).map_err(|source| {
+        if source.kind() == io::ErrorKind::FileTooLarge {
+            ExportError::NotACertificate {
+                path: path.into(),
+                reason: source.to_string(),
+            }
+        } else {
+            ExportError::Read {
+                path: path.into(),
+                source,
+            }
+        }
     })?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(ExportError::NotACertificate {
-            path: path.into(),
-            reason: format!("it has more than {} megabytes", MOST_BYTES >> 20),
-        });
-    }
     parse(path, &bytes)
-}
-
-/// The first bytes of a file, which may be one without an end.
-fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Reads the bytes of a certificate; `path` is for the errors only.

@@ -6,8 +6,8 @@
 //!
 //! [`Certificate::issue`] derives all that can be derived (ε from the events, the odds from ε, the verdict from
 //! what is known), and [`verify`] derives it again and compares. The digest over the whole is a guard against
-//! careless editing; it is no signature. Whoever forges a certificate can compute its digest anew, so the issuer holds it
-//! against the ledger as well ([`compare_with_entry`]).
+//! careless editing; it is no signature. Whoever forges a certificate can compute its digest anew, but not the seal, which
+//! the issuer checks, with what the ledger says of the job ([`compare_with_entry`]).
 
 mod facts;
 mod file;
@@ -100,6 +100,9 @@ pub struct Certificate {
     pub software: Vec<Software>,
     /// SHA-256 of all of the above, written in a fixed way.
     pub digest: String,
+    /// A keyed hash of the digest, which the issuing installation alone can make and check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
 }
 
 /// The data set as people call it.

@@ -1,6 +1,5 @@
 //! Whether a certificate says what follows from its events, and belongs to a file.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -12,6 +11,7 @@ use super::file::hexadecimal;
 use super::{Certificate, NotAccounted, Odds, Stop};
 use crate::export::ExportError;
 use crate::num::RandomOrigin;
+use crate::num::files::open_regular;
 use crate::privacy::ledger::{Entry, Status};
 
 /// Two computations of one figure may differ by this much, relative, and not more.
@@ -151,7 +151,7 @@ pub fn compare_with_entry(certificate: &Certificate, entry: &Entry) -> Vec<Strin
 
 /// SHA-256 and size of a file.
 fn hash_file(path: &Path) -> io::Result<(String, u64)> {
-    let mut reader = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut reader = BufReader::with_capacity(1 << 20, open_regular(path)?);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     let mut bytes = 0;

@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tempfile::TempDir;
 
 use super::cap::{Curve, leaves_room};
-use super::charge::{self, MOST_TOTAL, check_promise};
+use super::charge::{self, MOST_TOTAL, MOST_TOTAL_DELTA, check_promise};
 use super::entry::{Charge, DatasetId, EntryId, Outcome, Reservation, Settlement};
 use super::files::{Lock, Paths, WAIT, WAIT_TO_SETTLE, make_home};
 use super::head::{Found, HeadFile};
@@ -285,10 +285,11 @@ impl Ledger {
         if !leaves_room(epsilon, delta) {
             return Err(LedgerError::TotalTooSmall { epsilon, delta });
         }
-        if epsilon > MOST_TOTAL {
+        if epsilon > MOST_TOTAL || delta > MOST_TOTAL_DELTA {
             return Err(LedgerError::TotalTooLarge {
                 epsilon,
-                most: MOST_TOTAL,
+                delta,
+                most: (MOST_TOTAL, MOST_TOTAL_DELTA),
             });
         }
         let columns = self.columns.get(dataset).map(to_hex);

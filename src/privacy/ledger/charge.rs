@@ -18,6 +18,9 @@ const ROUNDING: f64 = 1e-12;
 /// hand, and a total cannot be lowered.
 pub(super) const MOST_TOTAL: f64 = 1000.0;
 
+/// The largest δ of a total. One person in a hundred may lose all protection then: more is a slip of the hand.
+pub(super) const MOST_TOTAL_DELTA: f64 = 0.01;
+
 /// Whether the two numbers can be a promise.
 pub(super) fn check_promise(epsilon: f64, delta: f64) -> Result<(), LedgerError> {
     if epsilon.is_finite() && epsilon >= 0.0 && (0.0..1.0).contains(&delta) {

@@ -219,12 +219,17 @@ pub enum LedgerError {
         delta: f64,
     },
     /// A total that would never refuse anything, and could never be lowered.
-    #[error("a total of ε = {epsilon} would refuse nothing, and it can never be lowered; the most is {most}")]
+    #[error(
+        "a total of ε = {epsilon}, δ = {delta} would refuse hardly anything, and it can never be lowered; the most is ε = {}, δ = {}",
+        .most.0, .most.1
+    )]
     TotalTooLarge {
         /// ε as given.
         epsilon: f64,
-        /// The most that is taken.
-        most: f64,
+        /// δ as given.
+        delta: f64,
+        /// The most that is taken of each.
+        most: (f64, f64),
     },
     /// Values that the ledger could not give back as they were.
     #[error("the ledger cannot keep this entry: {reason}")]

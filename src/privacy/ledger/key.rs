@@ -22,12 +22,14 @@ pub(super) type Hash = [u8; HASH_BYTES];
 
 const IDENTITY: &str = "pointillist 2026 ledger: identity of a data set";
 const CHAIN: &str = "pointillist 2026 ledger: chain of entries";
+const SEAL: &str = "pointillist 2026 ledger: seal of a certificate";
 
-/// Keys for two purposes, derived from the one in the file.
+/// Keys for three purposes, derived from the one in the file.
 #[derive(Clone)]
 pub(super) struct Key {
     identity: Hash,
     chain: Hash,
+    seal: Hash,
 }
 
 impl Key {
@@ -35,6 +37,7 @@ impl Key {
         Self {
             identity: blake3::derive_key(IDENTITY, secret),
             chain: blake3::derive_key(CHAIN, secret),
+            seal: blake3::derive_key(SEAL, secret),
         }
     }
 
@@ -84,6 +87,13 @@ impl Key {
     /// The identity of content with this digest.
     pub(super) fn identify(&self, digest: &[u8; 32]) -> DatasetId {
         DatasetId(*blake3::keyed_hash(&self.identity, digest).as_bytes())
+    }
+
+    /// The seal of a text that this installation issues.
+    pub(super) fn seal(&self, text: &str) -> String {
+        blake3::keyed_hash(&self.seal, text.as_bytes())
+            .to_hex()
+            .to_string()
     }
 
     /// A hasher for the chain.
@@ -159,6 +169,9 @@ mod tests {
         let other = Key::create(&folder.path().join("other")).unwrap();
         assert_ne!(one.identify(&[7; 32]), other.identify(&[7; 32]));
         assert_ne!(one.identify(&[7; 32]).0, [7; 32]);
+        assert_eq!(one.seal("a certificate"), one.seal("a certificate"));
+        assert_ne!(one.seal("a certificate"), one.seal("another"));
+        assert_ne!(one.seal("a certificate"), other.seal("a certificate"));
     }
 
     #[test]

@@ -94,6 +94,11 @@ impl Ledger {
         Ok((self.state.count, to_hex(&self.state.hash)))
     }
 
+    /// The seal under a text that this installation issues: only who has its key can make or check it.
+    pub fn seal(&self, text: &str) -> String {
+        self.key.seal(text)
+    }
+
     /// Reads the whole ledger afresh and says what does not fit.
     ///
     /// # Errors

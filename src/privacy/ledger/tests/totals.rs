@@ -307,11 +307,13 @@ fn a_total_without_room_is_refused() {
         );
     }
     // A slip of the hand could not be taken back.
-    let refused = ledger.set_total(&dataset, "x", (1e300, 1e-5), "why");
-    assert!(
-        matches!(refused, Err(LedgerError::TotalTooLarge { .. })),
-        "{refused:?}"
-    );
+    for (epsilon, delta) in [(1e300, 1e-5), (1.0, 0.9)] {
+        let refused = ledger.set_total(&dataset, "x", (epsilon, delta), "why");
+        assert!(
+            matches!(refused, Err(LedgerError::TotalTooLarge { .. })),
+            "{refused:?}"
+        );
+    }
     assert!(ledger.entries(None).unwrap().is_empty());
 }
 
