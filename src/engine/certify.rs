@@ -1,10 +1,12 @@
 //! From a run that has ended to its certificate and its recipe.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::run_job::FinishedRun;
+use crate::engine::snapshot::RunClaims;
 use crate::engine::{PrivacyTarget, RunRequest};
 use crate::export::certificate::{
     Certificate, CertificateFacts, Choices, DataSet, Domain, NoiseKind, Sampling, Software, Spending, Stop,
@@ -29,16 +31,7 @@ pub(super) fn certificate(
     written: &Written,
     ledger: &LedgerHandle,
 ) -> Result<Certificate, Problem> {
-    let schema = &finished.dataset.schema;
-    let private = finished.request.method.is_private() && finished.plan.delta.is_some();
-    let stop = finished.trained.stopped;
     let facts = CertificateFacts {
-        data_set: DataSet {
-            name: finished.dataset.name.clone(),
-            description: String::new(),
-            public: schema.public,
-        },
-        method: finished.request.method.name().into(),
         synthetic_file: SyntheticFile {
             name: file
                 .file_name()
@@ -49,6 +42,48 @@ pub(super) fn certificate(
             bytes: written.bytes,
             rows: written.rows,
         },
+        spending: spending(finished, ledger)?,
+        ..facts(finished)
+    };
+    let mut certificate = Certificate::issue(facts).map_err(|error| Problem::new(Area::Export, &error))?;
+    if certificate.spending.is_some() {
+        let seal = ledger.seal(certificate.digest.clone());
+        certificate.seal = Some(seal.map_err(|error| Problem::new(Area::Ledger, &error))?);
+    }
+    Ok(certificate)
+}
+
+/// What the certificate of any file drawn from this run's generator will say of the run itself: worked out by the
+/// same function that issues it, so that a window cannot say anything else.
+///
+/// # Errors
+/// When the events cannot be accounted.
+pub(super) fn claims(finished: &FinishedRun) -> Result<RunClaims, Problem> {
+    let certificate =
+        Certificate::issue(facts(finished)).map_err(|error| Problem::new(Area::Export, &error))?;
+    Ok(RunClaims {
+        guarantee: certificate.guarantee,
+        relation: certificate.relation,
+        unit: certificate.unit,
+        not_protected: certificate.not_protected,
+        not_accounted: certificate.not_accounted,
+        schema: Arc::clone(&finished.dataset.schema),
+        path: finished.dataset.path.clone(),
+    })
+}
+
+/// All that does not depend on a file or on the ledger.
+fn facts(finished: &FinishedRun) -> CertificateFacts {
+    let schema = &finished.dataset.schema;
+    let private = finished.request.method.is_private() && finished.plan.delta.is_some();
+    let stop = finished.trained.stopped;
+    CertificateFacts {
+        data_set: DataSet {
+            name: finished.dataset.name.clone(),
+            description: String::new(),
+            public: schema.public,
+        },
+        method: finished.request.method.name().into(),
         events: private.then(|| charged_events(finished)),
         delta: finished.plan.delta.unwrap_or(0.0),
         // One plan, made before the first look at the rows: the tightest accountant is right for it. (The plan was
@@ -68,7 +103,6 @@ pub(super) fn certificate(
             StopReason::BudgetReached => Stop::BudgetReached,
             StopReason::ByPerson => Stop::ByPerson,
         }),
-        spending: spending(finished, ledger)?,
         // Whoever stops a run by hand may have looked at it; nobody can tell.
         choices: Choices {
             looked: finished.choices.looked || stop == StopReason::ByPerson,
@@ -79,13 +113,8 @@ pub(super) fn certificate(
             .into_iter()
             .filter_map(Software::of_library)
             .collect(),
-    };
-    let mut certificate = Certificate::issue(facts).map_err(|error| Problem::new(Area::Export, &error))?;
-    if certificate.spending.is_some() {
-        let seal = ledger.seal(certificate.digest.clone());
-        certificate.seal = Some(seal.map_err(|error| Problem::new(Area::Ledger, &error))?);
+        ..CertificateFacts::default()
     }
-    Ok(certificate)
 }
 
 /// What is charged: after a stop by a person the whole plan, otherwise what was executed.

@@ -48,8 +48,8 @@ pub use sample::{SampleRequest, Sampled, sample_file};
 pub use session::Session;
 pub use settings::{Language, Settings, Theme};
 pub use snapshot::{
-    Dataset, EpsilonAnswer, Exporting, LedgerView, LoadStage, Loading, PlanPreview, Released, RunState,
-    RunView, SampleRows, Series, Snapshot,
+    Dataset, EpsilonAnswer, Exporting, LedgerView, LoadStage, Loading, PlanPreview, Released, RunClaims,
+    RunState, RunView, SampleRows, Series, Snapshot,
 };
 
 /// How many commands may wait.

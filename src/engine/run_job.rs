@@ -10,7 +10,7 @@ use crate::engine::command::{PrivacyTarget, RunId, RunRequest};
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
-use crate::engine::snapshot::Dataset;
+use crate::engine::snapshot::{Dataset, RunClaims};
 use crate::engine::told;
 use crate::engine::watcher::{RunSlot, Watcher};
 use crate::export::certificate::Choices;
@@ -45,7 +45,9 @@ impl FinishedRun {
 
 /// How a run ended.
 pub(super) enum RunEnd {
-    Finished(Arc<FinishedRun>),
+    /// With a generator, and with what its certificate will say.
+    Finished(Arc<FinishedRun>, Result<Arc<RunClaims>, Problem>),
+    /// Without one.
     Failed(Problem),
 }
 
@@ -70,7 +72,12 @@ impl RunJob {
     pub fn run(self) {
         let (id, notes) = (self.id, self.notes.clone());
         let end = match super::catching(Area::Train, || self.attempt()) {
-            Ok(finished) => RunEnd::Finished(Arc::new(finished)),
+            // Worked out here, off the window's frame and the engine's own thread.
+            Ok(finished) => {
+                let claims =
+                    super::catching(Area::Export, || super::certify::claims(&finished)).map(Arc::new);
+                RunEnd::Finished(Arc::new(finished), claims)
+            }
             Err(problem) => RunEnd::Failed(problem),
         };
         // A coordinator that is gone needs to hear nothing; the ledger has its entry.
@@ -163,7 +170,12 @@ impl RunJob {
 
     fn warn_of_clamped(&self, rows: &EncodedRows) -> bool {
         let cells = rows.clamped_cells();
-        if cells > 0 {
+        if cells == 1 {
+            self.warn(message!(
+                "say-clamped-one",
+                "1 number lies outside its public bounds and counts as the nearest bound (steward only)"
+            ));
+        } else if cells > 0 {
             self.warn(message!(
                 "say-clamped",
                 "{cells} numbers lie outside their public bounds and count as the nearest bound (steward only)",

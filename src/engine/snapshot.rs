@@ -8,6 +8,7 @@ use crate::engine::command::{EpsilonQuestion, Method, PrivacyTarget, RunId, RunR
 use crate::engine::event::Problem;
 use crate::engine::explore::{Composed, Explored};
 use crate::engine::meaning::MeaningAnswer;
+use crate::export::certificate::{Guarantee, NotAccounted, NotProtected};
 use crate::num::{Message, StewardOnly};
 use crate::privacy::ledger::{Budget, DatasetSummary, Entry, EntryId, PrivacyUnit};
 use crate::privacy::{EventList, Neighboring};
@@ -259,6 +260,34 @@ pub struct RunView {
     pub histograms: StewardOnly<Arc<Vec<ColumnHistogram>>>,
     /// A few synthetic rows as of now, formatted: free to show, the run has paid for them.
     pub sample: Arc<SampleRows>,
+    /// Which opening of a table it learns from: [`Dataset::generation`].
+    pub generation: u64,
+    /// Whether a person threw it away: nothing of it is drawn any more.
+    pub thrown_away: bool,
+    /// Whether rows of it were exported in this session.
+    pub exported: bool,
+    /// What its certificate will say, once it has ended with a generator; or why there can be none.
+    pub claims: Option<Result<Arc<RunClaims>, Problem>>,
+}
+
+/// What the certificates of an ended run's exports say of the run, and what its exports need to know of its own
+/// table, whichever is open by then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunClaims {
+    /// ε and δ as certificates state them; `None` without a promise.
+    pub guarantee: Option<Guarantee>,
+    /// The relation of the promise, as it was accounted.
+    pub relation: Option<Neighboring>,
+    /// Whose presence is hidden.
+    pub unit: Option<PrivacyUnit>,
+    /// What is not protected.
+    pub not_protected: Vec<NotProtected>,
+    /// What was done with private figures in view.
+    pub not_accounted: Vec<NotAccounted>,
+    /// The schema that it learned under.
+    pub schema: Arc<Schema>,
+    /// The file of its table; `None` for those that ship with the program.
+    pub path: Option<PathBuf>,
 }
 
 /// Synthetic rows, formatted.

@@ -367,7 +367,9 @@ fn gauge(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset, budget: &Budget) {
         ],
     );
     let mut tip = t.with("budget-tip", [("spent", spent.as_str().into())]);
-    if budget.shares.is_none() {
+    if budget.shares.is_some() {
+        tip = format!("{tip} {}", t.get("share-tip"));
+    } else {
         let key = if dataset.schema.public {
             "budget-public-tip"
         } else {

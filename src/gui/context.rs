@@ -30,6 +30,10 @@ pub enum Intent {
     Speak(Language),
     /// Asks whether a run shall stop, and says what that means.
     AskStop(RunId),
+    /// Asks whether a result that was never exported is taken off the list.
+    AskForget(RunId),
+    /// Asks by how much the open data set's total is raised.
+    AskRaise,
     /// Takes up what was worked on before.
     Resume(Box<Session>),
     /// Closes the window although runs go on.

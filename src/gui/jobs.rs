@@ -146,7 +146,12 @@ fn run_job(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
     ui.push_id(run.id, |ui| match run.state {
         RunState::Finished(_) | RunState::Failed(_) => {
             if widgets::icon_button(ui, Icon::Close, cx.texts.get("run-forget")).clicked() {
-                cx.send(Command::Forget(run.id));
+                // What was paid for and lies in no file would be gone for good.
+                if matches!(run.state, RunState::Finished(_)) && !run.exported {
+                    cx.intents.push(Intent::AskForget(run.id));
+                } else {
+                    cx.send(Command::Forget(run.id));
+                }
             }
         }
         _ => {

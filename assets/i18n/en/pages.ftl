@@ -33,7 +33,14 @@ schema-open = { $count ->
     [one] 1 column needs your decision: { $names }
    *[other] { $count } columns need your decision: { $names }
 }
-schema-more-warnings = { $count } more warnings
+schema-more-warnings = { $count ->
+    [one] 1 more warning
+   *[other] { $count } more warnings
+}
+schema-accepted = { $count ->
+    [one] 1 column read off private rows: not protected
+   *[other] { $count } columns read off private rows: not protected
+}
 schema-unit = Unit of privacy
 schema-unit-tip = Whose presence is hidden. One row, unless the schema file names a person column.
 schema-rows = Public row count
@@ -180,6 +187,7 @@ seed-fixed = Fixed seed
 seed-name = Seed
 seed-tip = The same run again and again, for class and tests
 seed-warning = A fixed seed is not private: everything made with it is marked “no DP claim”.
+cost-refused = It would be refused; the reason stands above “Start”.
 cost-title = What it will cost
 cost-working = Working out the noise…
 cost-unknown = Review the schema first: then the noise and its cost are worked out here.
@@ -212,6 +220,7 @@ train-empty-title = No run yet
 train-empty = The plan on the left holds the best settings we know for this table. Press Start and watch the run draw itself here.
 train-empty-blocked = Before a run can start, the data page needs you.
 run-shown = Show
+run-of-table = Results of { $name }
 run-no-claim = This run makes no DP claim.
 finished-line = { $steps } steps in { $time }
 card-loss = Loss
@@ -254,7 +263,7 @@ export-only-value = Value of { $column }
 export-path = Write to
 export-choose = Choose…
 export-choose-tip = Choose the file in a dialog
-export-files = Beside { $name } go its certificate, its recipe and the generator for more rows.
+export-files = Beside { $name } go { $papers }: its certificate (for programs and to read), the generator for more rows, and its recipe.
 export-ending = The name must end in .csv or .parquet.
 export-busy = An export is being written.
 export-empty-title = Nothing to export yet
@@ -271,13 +280,20 @@ certificate-random-os = the operating system’s generator
 certificate-end = End of the run
 certificate-unprotected = What is not protected
 certificate-accepted = Bounds or values read off private rows and accepted: { $names }
+certificate-promise-value = ε = { $epsilon }, δ = { $delta } (by { $accountant })
+certificate-floating = The lowest digits of floating-point noise
+certificate-tuning = Settings chosen with private figures of earlier runs in view: not accounted
+certificate-checkpoint = The checkpoint, chosen with private figures in view: not accounted
 certificate-rows = The number of rows, which the sampling rate reveals
 certificate-stopped = The moment of stopping, chosen with private plots in view: not accounted
 certificate-looking = Choices made with steward-only plots in view
 file-table = Table
 file-certificate = Certificate
+file-page = Page
 file-recipe = Recipe
 file-generator = Generator
+export-copy-path = Copy the path
+export-copy-path-tip = Copies where the table lies; all its papers lie beside it
 
 ## Privacy
 
@@ -293,6 +309,9 @@ total-epsilon = Total ε
 total-reason = Reason
 total-set = Set the total
 total-set-tip = Fixes the whole budget of this data set; raising it later is an entry of its own
+total-raise = Raise the total…
+total-raise-tip = Asks for a reason, and is an entry of its own in the ledger
+share-tip = Shares are of the total’s Rényi budget, by which spends add up, not of its ε: half of ε needs far less than half of them.
 total-set-needs = Give a reason first
 ledger-title = Ledger
 ledger-count = { $count ->

@@ -163,14 +163,40 @@ note-one-file = One table at a time: the first file is opened.
 ## Questions
 
 stop-title = Stop this run?
+stop-if-kept = If you stop and keep the result:
+stop-if-discarded = If you throw it away:
 stop-charge = The whole plan stays charged to the budget, also the steps that will not be taken.
 stop-certificate = You have seen plots made from private rows, so the moment of stopping depends on them. No charge can cover that: the certificate will say “the moment of stopping was chosen with private plots in view: not accounted”.
 stop-instead = To end without this note, let the plan run to its end, or pause and go on later.
 stop-no-claim = This run makes no DP claim, so nothing is charged. What it has learned so far is kept.
-stop-discard-text = You can also throw the run away: nothing of it is kept, so nothing is charged. The ledger keeps that there was such a run, and later certificates count it.
+stop-discard-text = Nothing of it is kept, so nothing is charged. The ledger keeps that there was such a run, and later certificates count it.
 stop-keep = Keep training
 stop-confirm = Stop and keep the result
 stop-discard = Throw it away
+forget-title = Take this result off the list?
+forget-paid = It was paid for and never exported. Off the list it is gone for good, and its charge stays in the ledger. Export it first to keep it.
+forget-text = It was never exported. Off the list it is gone for good. Export it first to keep it.
+forget-keep = Keep it
+forget-confirm = Give it up
+another-title = Start another run?
+another-text = Another run is going; this reserves ε = { $epsilon } at δ = { $delta } more.
+another-keep = Not now
+another-confirm = Start it too
+accept-all-title = Let every suggestion stand?
+accept-all-text = { $count ->
+    [one] Bounds or values of 1 column were read off private rows: { $names }. Accepted, it is listed on every certificate as not protected.
+   *[other] Bounds or values of { $count } columns were read off private rows: { $names }. Accepted, they are listed on every certificate as not protected.
+}
+accept-all-instead = To protect them, type what is publicly known, or buy bounds and values with budget.
+accept-all-keep = Review them one by one
+accept-all-confirm = Accept, not protected
+raise-title = Raise the total?
+raise-present = The total of { $name } is ε = { $epsilon }, δ = { $delta }.
+raise-text = It can never be lowered again. The raise and its reason are kept in the ledger.
+raise-epsilon = New total ε
+raise-needs = Give a higher total and a reason first
+raise-keep = Leave it as it is
+raise-confirm = Raise it for good
 quit-title = Close while a run is going on?
 quit-text = Closing stops the run after its present step. Its whole plan stays charged, and what it has learned is lost.
 quit-keep = Stay
@@ -204,6 +230,7 @@ figure-png = Save as PNG…
 figure-steward = steward only: computed on private rows without noise
 figure-projected = projected
 palette-hint = Find an action
+palette-go = Go to { $page }
 palette-none = No action has this name.
 keys-title = Keys
 keys-tab = Tab

@@ -158,6 +158,7 @@ say-cancelled = 已取消
 say-run-no-table = 请先打开数据表，再开始训练
 say-never-started = 训练在等待核心时被停止；没有花费预算
 say-thrown-away = 已按您的要求丢弃：没有计费，而后来的证书会计入这次训练
+say-clamped-one = 有 1 个数超出公开界限，按最近的界限计（仅供管理员）
 say-clamped = 有 { $cells } 个数超出公开界限，按最近的界限计（仅供管理员）
 say-no-ledger = 账本无法使用，因此不能花费预算；原因见日志
 say-whole-plan = 训练 { $run } 的账目仍按整个方案计：{ $reason }

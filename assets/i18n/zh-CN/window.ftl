@@ -163,14 +163,37 @@ note-one-file = 一次只能打开一个数据表：已打开第一个文件。
 ## 提问
 
 stop-title = 停止这次训练吗？
+stop-if-kept = 若停止并保留结果：
+stop-if-discarded = 若丢弃：
 stop-charge = 整个方案仍然计入预算，包括不再执行的步数。
 stop-certificate = 您已看过由私有数据绘制的图，因此停止的时刻与它们有关。任何计费都无法涵盖这一点：证书会写明“停止的时刻是在看到私有图表后选定的：未计入”。
 stop-instead = 若不想留下这一条，请让方案运行到底，或先暂停、以后再继续。
 stop-no-claim = 这次训练没有差分隐私保证，因此不扣预算。到目前为止学到的内容会保留。
-stop-discard-text = 也可以丢弃这次训练：不保留任何内容，因此不计费。账本会记下有过这样一次训练，以后的证书会计入它。
+stop-discard-text = 不保留任何内容，因此不计费。账本会记下有过这样一次训练，以后的证书会计入它。
 stop-keep = 继续训练
 stop-confirm = 停止并保留结果
 stop-discard = 丢弃
+forget-title = 把这个结果移出列表？
+forget-paid = 它已付费，却从未导出。移出之后就再也找不回来，计费仍留在账本中。要保留，请先导出。
+forget-text = 它从未导出。移出之后就再也找不回来。要保留，请先导出。
+forget-keep = 保留
+forget-confirm = 放弃
+another-title = 再开始一次训练？
+another-text = 另一次训练正在进行；这次还要预留 ε = { $epsilon }（δ = { $delta }）。
+another-keep = 暂不
+another-confirm = 同时开始
+accept-all-title = 让全部建议生效？
+accept-all-text = 有 { $count } 列的界限或取值读自私有数据：{ $names }。接受之后，每份证书都会把它们列为“不受保护”。
+accept-all-instead = 要保护它们，请填写公开知识，或用预算购买界限和取值。
+accept-all-keep = 逐列核对
+accept-all-confirm = 接受，不受保护
+raise-title = 提高总额？
+raise-present = { $name } 的总额为 ε = { $epsilon }，δ = { $delta }。
+raise-text = 以后再也不能降低。提高的额度和理由都会记入账本。
+raise-epsilon = 新的总额 ε
+raise-needs = 请先填写更高的总额和理由
+raise-keep = 维持原样
+raise-confirm = 永久提高
 quit-title = 训练还在进行，要关闭吗？
 quit-text = 关闭后，训练在当前一步之后停止。整个方案仍然计费，已学到的内容会丢失。
 quit-keep = 留下
@@ -201,6 +224,7 @@ figure-png = 另存为 PNG…
 figure-steward = 仅供管理员：由私有数据算出，未加噪声
 figure-projected = 预计
 palette-hint = 查找操作
+palette-go = 前往{ $page }
 palette-none = 没有这个名称的操作。
 keys-title = 快捷键
 keys-tab = Tab

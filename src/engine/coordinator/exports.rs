@@ -103,6 +103,9 @@ impl Coordinator {
 
     pub(super) fn export_ended(&mut self, outcome: Result<Exported, ExportEnd>) {
         self.export.busy = None;
+        if let Ok(exported) = &outcome {
+            self.runs.exported(exported.run);
+        }
         self.tell(match outcome {
             Ok(exported) => EngineEvent::Exported(Box::new(exported)),
             Err(ExportEnd::Cancelled) => EngineEvent::ExportCancelled,

@@ -102,6 +102,12 @@ impl Runs {
             .retain(|run| run.view.id != id || run.view.state.is_active());
     }
 
+    pub fn exported(&mut self, id: RunId) {
+        if let Some(run) = self.find(id) {
+            Arc::make_mut(&mut run.view).exported = true;
+        }
+    }
+
     pub fn stop_all(&mut self) {
         for run in &mut self.runs {
             if run.waiting.take().is_some() {
@@ -129,11 +135,17 @@ impl Runs {
             }
             view.seconds_left = None;
             match end {
-                RunEnd::Finished(finished) => {
+                RunEnd::Finished(finished, claims) => {
+                    view.claims = Some(claims.clone());
                     view.state = RunState::Finished(finished.reason());
                     run.finished = Some(Arc::clone(finished));
                 }
-                RunEnd::Failed(problem) => view.state = RunState::Failed(problem.clone()),
+                RunEnd::Failed(problem) => {
+                    view.state = RunState::Failed(problem.clone());
+                    if run.unwanted.load(Ordering::Acquire) {
+                        throw_away(view);
+                    }
+                }
             }
         }
     }
@@ -144,6 +156,21 @@ impl Runs {
             .filter(|run| run.waiting.is_none() && run.view.state.is_active())
             .count()
     }
+}
+
+/// Nothing of a run that was thrown away is kept, so nothing of it is shown either: neither what was computed on
+/// private rows nor rows that nobody has paid for.
+fn throw_away(view: &mut RunView) {
+    view.thrown_away = true;
+    view.critic_loss = StewardOnly::new(Series::default());
+    view.generator_loss = Series::default();
+    view.total_variation = StewardOnly::new(None);
+    view.frechet = StewardOnly::new(Series::default());
+    view.frechet_samples = 0;
+    view.epsilon = Series::default();
+    view.epsilon_projected = Series::default();
+    view.histograms = StewardOnly::new(Arc::default());
+    view.sample = Arc::default();
 }
 
 fn never_started() -> Problem {
@@ -199,6 +226,10 @@ impl Coordinator {
             epsilon_projected: Series::default(),
             histograms: StewardOnly::new(Arc::default()),
             sample: Arc::new(SampleRows::default()),
+            generation: dataset.generation,
+            thrown_away: false,
+            exported: false,
+            claims: None,
         });
         let identity = self.dataset.identity();
         let tuned = self.runs.watch(identity, request.watched);
@@ -287,7 +318,7 @@ impl Coordinator {
         self.runs.end(id, &end);
         self.refresh_ledger();
         self.tell(match end {
-            RunEnd::Finished(finished) => EngineEvent::Finished {
+            RunEnd::Finished(finished, _) => EngineEvent::Finished {
                 run: id,
                 reason: finished.reason(),
             },

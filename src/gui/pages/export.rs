@@ -10,6 +10,7 @@ use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, TextEdit,
 use crate::data::Kind;
 use crate::engine::command::{Condition, ExportRequest};
 use crate::engine::event::{Area, Exported};
+use crate::engine::exported_files;
 use crate::engine::snapshot::{RunState, RunView};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
@@ -134,7 +135,7 @@ impl ExportPage {
                 });
             combo.response.labelled_by(label.id);
         });
-        let mut rows = self.choices.rows.unwrap_or_else(|| default_rows(cx));
+        let mut rows = self.choices.rows.unwrap_or_else(|| default_rows(run));
         ui.horizontal(|ui| {
             let label = ui.label(t.get("export-rows"));
             let field = DragValue::new(&mut rows)
@@ -150,9 +151,9 @@ impl ExportPage {
                 .labelled_by(label.id)
                 .on_hover_text(t.get("export-rows-tip"));
         });
-        self.condition_row(ui, cx);
+        self.condition_row(ui, cx, run);
         if self.path.is_empty() {
-            self.path = default_path(cx, run).display().to_string();
+            self.path = default_path(run).display().to_string();
         }
         let label = ui.label(t.get("export-path"));
         ui.horizontal(|ui| {
@@ -190,13 +191,13 @@ impl ExportPage {
         });
     }
 
-    fn condition_row(&mut self, ui: &mut Ui, cx: &Cx<'_>) {
+    fn condition_row(&mut self, ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
         let t = cx.texts;
-        let Some(dataset) = &cx.snapshot.dataset else {
+        let Some(Ok(claims)) = &run.claims else {
             return;
         };
-        let columns: Vec<_> = dataset
-            .schema
+        let schema = &claims.schema;
+        let columns: Vec<_> = schema
             .column
             .iter()
             .filter(|column| column.kind == Kind::Categorical)
@@ -227,7 +228,7 @@ impl ExportPage {
                 .on_hover_text(t.get("export-only-tip"));
             if column.as_ref() != self.choices.condition.as_ref().map(|only| &only.column) {
                 self.choices.condition = column.and_then(|name: String| {
-                    let first = dataset.schema.find(&name)?.domain.as_ref()?.first()?.clone();
+                    let first = schema.find(&name)?.domain.as_ref()?.first()?.clone();
                     Some(Condition {
                         column: name,
                         value: first,
@@ -235,8 +236,7 @@ impl ExportPage {
                 });
             }
             if let Some(only) = &mut self.choices.condition
-                && let Some(domain) = dataset
-                    .schema
+                && let Some(domain) = schema
                     .find(&only.column)
                     .and_then(|column| column.domain.as_ref())
             {
@@ -288,12 +288,17 @@ impl ExportPage {
             for (key, path) in [
                 ("file-table", &done.table),
                 ("file-certificate", &done.certificate),
+                ("file-page", &done.certificate_page),
                 ("file-recipe", &done.recipe),
                 ("file-generator", &done.generator),
             ] {
                 certificate::fact(ui, cx, t.get(key), &path.display().to_string());
             }
             certificate::fact(ui, cx, "SHA-256", &done.written.sha256);
+            let copy = widgets::quiet_button(ui, cx.palette, t.get("export-copy-path"));
+            if copy.on_hover_text(t.get("export-copy-path-tip")).clicked() {
+                ui.ctx().copy_text(done.table.display().to_string());
+            }
         });
     }
 
@@ -344,13 +349,12 @@ impl ExportPage {
     }
 }
 
-fn default_rows(cx: &Cx<'_>) -> usize {
+fn default_rows(run: &RunView) -> usize {
     // The table's own count would be read off private rows; a declared one is public.
-    let declared = cx
-        .snapshot
-        .dataset
-        .as_ref()
-        .and_then(|dataset| dataset.schema.rows);
+    let declared = match &run.claims {
+        Some(Ok(claims)) => claims.schema.rows,
+        _ => None,
+    };
     declared.map_or(10_000, |rows| {
         usize::try_from(rows.value)
             .unwrap_or(MOST_ROWS)
@@ -368,12 +372,12 @@ fn has_table_ending(path: &Path) -> bool {
 }
 
 /// Beside the data, or in the home folder for the tables that ship with the program.
-fn default_path(cx: &Cx<'_>, run: &RunView) -> PathBuf {
-    let folder = cx
-        .snapshot
-        .dataset
-        .as_ref()
-        .and_then(|dataset| dataset.path.as_ref())
+fn default_path(run: &RunView) -> PathBuf {
+    let own = match &run.claims {
+        Some(Ok(claims)) => claims.path.as_ref(),
+        _ => None,
+    };
+    let folder = own
         .and_then(|path| path.parent().map(Path::to_path_buf))
         .or_else(|| directories::UserDirs::new().map(|dirs| dirs.home_dir().to_path_buf()))
         .unwrap_or_default();
@@ -388,7 +392,14 @@ fn files(ui: &mut Ui, cx: &Cx<'_>, path: &Path) {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
         return;
     };
-    let text = cx.texts.with("export-files", [("name", name.into())]);
+    let papers: Vec<String> = exported_files(path)[1..]
+        .iter()
+        .filter_map(|paper| Some(paper.file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    let text = cx.texts.with(
+        "export-files",
+        [("name", name.into()), ("papers", papers.join(", ").into())],
+    );
     ui.add(egui::Label::new(cx.palette.caption(text)).wrap());
 }
 

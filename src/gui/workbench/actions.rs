@@ -15,9 +15,10 @@ use crate::gui::dialogs::{Purpose, Words};
 use crate::gui::history::Choices;
 use crate::gui::i18n::{self, Texts};
 use crate::gui::pages::welcome::typed_path;
-use crate::gui::questions::Question;
+use crate::gui::questions::{Question, Raise};
 use crate::gui::theme::Palette;
 use crate::gui::workbench::Workbench;
+use crate::privacy::ledger::Charge;
 
 /// The range of the zoom.
 const ZOOM: (f32, f32) = (1.0, 3.0);
@@ -43,6 +44,23 @@ impl Workbench {
             Intent::Quit => {
                 self.quitting = true;
                 ctx.send_viewport_cmd(ViewportCommand::Close);
+            }
+            Intent::AskForget(run) => self.question = Some(Question::Forget(run)),
+            Intent::AskRaise => {
+                if let Some(dataset) = &snapshot.dataset
+                    && let Some(total) = dataset.budget.as_ref().and_then(|budget| budget.total)
+                {
+                    let present = Charge {
+                        epsilon: total.epsilon,
+                        delta: total.delta,
+                    };
+                    self.question = Some(Question::RaiseTotal(Raise {
+                        name: dataset.name.clone(),
+                        present,
+                        wanted: present,
+                        reason: String::new(),
+                    }));
+                }
             }
             Intent::AskStop(run) => self.question = Some(Question::Stop(run)),
             Intent::CloseProblems => {
@@ -93,8 +111,7 @@ impl Workbench {
             }
             Action::SaveSchema if snapshot.dataset.is_some() => self.commands.push(Command::SaveSchema(None)),
             Action::AcceptAll if snapshot.dataset.is_some() => {
-                let edit = crate::engine::command::SchemaEdit::AcceptAllSuggestions;
-                self.commands.push(Command::EditSchema(edit));
+                self.question = Some(Question::AcceptAll);
             }
             Action::SaveSession => {
                 if let Some(session) = self.session(snapshot)
@@ -124,7 +141,7 @@ impl Workbench {
             Action::Go(page) => self.page = page,
             Action::ToggleLog => self.messages.log_open = !self.messages.log_open,
             Action::Keys => self.question = Some(Question::Keys),
-            Action::Palette => self.question = Some(Question::Palette(String::new())),
+            Action::Palette => self.question = Some(Question::Palette(String::new(), 0)),
             Action::ResetLayout => {
                 ctx.memory_mut(|memory| *memory = egui::Memory::default());
                 self.dressed = None;
@@ -213,7 +230,16 @@ impl Workbench {
         if self.train.blocked(&cx).is_none() {
             let mut request = self.train.request.clone();
             request.device = self.settings.device;
-            self.commands.push(Command::Start(Box::new(request)));
+            // A second press while a run is going may be meant for the first: it is asked about once.
+            let going = snapshot
+                .runs
+                .iter()
+                .any(|run| run.state.is_active() && run.target.is_some());
+            if going && request.target.is_some() {
+                self.question = Some(Question::StartAnother(Box::new(request)));
+            } else {
+                self.commands.push(Command::Start(Box::new(request)));
+            }
         }
     }
 }

@@ -412,7 +412,19 @@ fn state_line(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
         return;
     }
     if dataset.open.is_empty() {
-        widgets::truncated(ui, cx.palette.caption(t.get("schema-reviewed")));
+        let read = dataset
+            .schema
+            .column
+            .iter()
+            .filter(|column| column.is_used() && column.provenance == Some(Provenance::Accepted))
+            .count();
+        if read == 0 {
+            widgets::truncated(ui, cx.palette.caption(t.get("schema-reviewed")));
+        } else {
+            let line = t.with("schema-accepted", [("count", read.into())]);
+            let line = RichText::new(line).size(SMALL).color(cx.palette.warn_text);
+            widgets::truncated(ui, line).on_hover_text(t.get("source-accepted-tip"));
+        }
         return;
     }
     let names: Vec<&str> = dataset.open.iter().map(|open| open.name.as_str()).collect();

@@ -2,13 +2,15 @@
 
 use eframe::egui::{self, Align, Layout, RichText, Sense, Ui, UiBuilder};
 
-use crate::data::{Provenance, Schema};
-use crate::engine::snapshot::{RunState, RunView};
+use crate::engine::snapshot::{RunClaims, RunState, RunView};
+use crate::export::certificate::{NotAccounted, NotProtected};
 use crate::gui::bars;
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::jobs;
 use crate::gui::widgets;
-use crate::train::StopReason;
+use crate::privacy::AccountantKind;
+use crate::privacy::ledger::PrivacyUnit;
 
 /// The height of a name and its value.
 const FACT: f32 = 20.0;
@@ -36,8 +38,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
     let t = cx.texts;
     ui.label(cx.palette.title(t.get("certificate-title")));
     ui.add(egui::Label::new(cx.palette.caption(t.get("certificate-lead"))).wrap());
-    let claim = run.target.filter(|_| run.seed.is_none());
-    let Some(target) = claim else {
+    if run.seed.is_some() || run.target.is_none() {
         let key = if run.seed.is_some() {
             "seed-warning"
         } else {
@@ -45,27 +46,14 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
         };
         ui.label(RichText::new(t.get(key)).color(cx.palette.warn_text));
         return;
-    };
-    let summary = run.plan.as_deref();
-    let epsilon = summary.and_then(|plan| plan.epsilon).unwrap_or(target.epsilon);
-    let promise = t.with(
-        "budget-charge",
-        [
-            ("epsilon", format::epsilon(epsilon).into()),
-            ("delta", format::delta(target.delta).into()),
-        ],
-    );
-    fact(ui, cx, t.get("certificate-promise"), &promise);
-    if let Some(dataset) = &cx.snapshot.dataset {
-        fact(ui, cx, t.get("certificate-unit"), &bars::unit(cx, dataset));
     }
-    fact(
-        ui,
-        cx,
-        t.get("certificate-relation"),
-        t.get(bars::relation_key(target.neighboring)),
-    );
-    if let Some(plan) = summary {
+    let claims = match &run.claims {
+        Some(Ok(claims)) => claims,
+        Some(Err(problem)) => return jobs::problem(ui, cx, problem),
+        None => return,
+    };
+    promise(ui, cx, claims);
+    if let Some(plan) = run.plan.as_deref() {
         let sampling = t.with(
             "certificate-sampling-value",
             [
@@ -89,32 +77,87 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
             crate::gui::messages::stop_reason(cx, reason),
         );
     }
-    if let Some(dataset) = &cx.snapshot.dataset {
-        widgets::rule(ui, cx.palette);
-        unprotected(ui, cx, &dataset.schema, &run.state);
+    widgets::rule(ui, cx.palette);
+    unprotected(ui, cx, claims);
+}
+
+/// ε and δ, whose presence they hide, and from which change: as the certificate states them.
+fn promise(ui: &mut Ui, cx: &Cx<'_>, claims: &RunClaims) {
+    let t = cx.texts;
+    let promise = match &claims.guarantee {
+        Some(guarantee) => t.with(
+            "certificate-promise-value",
+            [
+                ("epsilon", format::significant(guarantee.epsilon, 3).into()),
+                ("delta", format::delta(guarantee.delta).into()),
+                (
+                    "accountant",
+                    match guarantee.accountant {
+                        AccountantKind::Pld => "PLD",
+                        AccountantKind::Rdp => "RDP",
+                    }
+                    .into(),
+                ),
+            ],
+        ),
+        None => t.get("no-dp-claim").to_owned(),
+    };
+    fact(ui, cx, t.get("certificate-promise"), &promise);
+    match &claims.unit {
+        Some(PrivacyUnit::Row) => fact(ui, cx, t.get("certificate-unit"), t.get("unit-row")),
+        Some(PrivacyUnit::Person { column, max_rows }) => {
+            let unit = t.with(
+                "unit-person",
+                [("column", column.as_str().into()), ("rows", (*max_rows).into())],
+            );
+            fact(ui, cx, t.get("certificate-unit"), &unit);
+        }
+        None => {}
+    }
+    if let Some(relation) = claims.relation {
+        fact(
+            ui,
+            cx,
+            t.get("certificate-relation"),
+            t.get(bars::relation_key(relation)),
+        );
     }
 }
 
-fn unprotected(ui: &mut Ui, cx: &Cx<'_>, schema: &Schema, state: &RunState) {
+/// The very list of the certificate, columns joined in one line.
+fn unprotected(ui: &mut Ui, cx: &Cx<'_>, claims: &RunClaims) {
     let t = cx.texts;
     ui.label(cx.palette.strong(t.get("certificate-unprotected")));
-    let accepted: Vec<&str> = schema
-        .column
+    let accepted: Vec<&str> = claims
+        .not_protected
         .iter()
-        .filter(|column| column.is_used() && column.provenance == Some(Provenance::Accepted))
-        .map(|column| column.name.as_str())
+        .filter_map(|item| match item {
+            NotProtected::AcceptedDomain { column } => Some(column.as_str()),
+            _ => None,
+        })
         .collect();
     let mut lines = Vec::new();
     if !accepted.is_empty() {
         lines.push(t.with("certificate-accepted", [("names", accepted.join(", ").into())]));
     }
-    if schema.rows.is_none() {
-        lines.push(t.get("certificate-rows").to_owned());
+    for item in &claims.not_protected {
+        match item {
+            NotProtected::AcceptedDomain { .. } => {}
+            NotProtected::RowCount => lines.push(t.get("certificate-rows").to_owned()),
+            NotProtected::FloatingPointNoise => lines.push(t.get("certificate-floating").to_owned()),
+        }
     }
-    if *state == RunState::Finished(StopReason::ByPerson) {
-        lines.push(t.get("certificate-stopped").to_owned());
+    for item in &claims.not_accounted {
+        lines.push(
+            t.get(match item {
+                NotAccounted::Tuning => "certificate-tuning",
+                NotAccounted::Looking => "certificate-looking",
+                NotAccounted::CheckpointChoice => "certificate-checkpoint",
+                NotAccounted::MomentOfStopping => "certificate-stopped",
+            })
+            .to_owned(),
+        );
     }
-    lines.push(t.get("certificate-looking").to_owned());
     for line in lines {
         ui.horizontal_top(|ui| {
             widgets::dot(ui, cx.palette.warn);

@@ -1,11 +1,11 @@
 //! The budget of the open data set: its gauge, its total, and how the spends added up over time.
 
-use eframe::egui::{self, DragValue, TextEdit, Ui};
+use eframe::egui::{self, Align, DragValue, Layout, TextEdit, Ui};
 
 use crate::engine::command::Command;
 use crate::engine::snapshot::Dataset;
 use crate::engine::{MeaningAnswer, is_charged};
-use crate::gui::context::Cx;
+use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
 use crate::gui::plot::scene::{Axis, Look, Scene, Trace, range_from_zero};
 use crate::gui::theme::STEP;
@@ -43,7 +43,19 @@ impl TotalForm {
         let t = cx.texts;
         ui.horizontal(|ui| {
             ui.label(cx.palette.title(t.get("budget-title")));
-            widgets::truncated(ui, cx.palette.caption(&dataset.name));
+            if budget.total.is_some() && !dataset.schema.public {
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    let raise = widgets::quiet_button(ui, cx.palette, t.get("total-raise"));
+                    if raise.on_hover_text(t.get("total-raise-tip")).clicked() {
+                        cx.intents.push(Intent::AskRaise);
+                    }
+                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                        widgets::truncated(ui, cx.palette.caption(&dataset.name));
+                    });
+                });
+            } else {
+                widgets::truncated(ui, cx.palette.caption(&dataset.name));
+            }
         });
         let charge = |epsilon, delta| {
             t.with(
@@ -74,7 +86,8 @@ impl TotalForm {
                     ("total", charge(total.epsilon, total.delta).into()),
                 ],
             );
-            ui.add(egui::Label::new(line).wrap());
+            ui.add(egui::Label::new(line).wrap())
+                .on_hover_text(t.get("share-tip"));
         } else {
             let key = if dataset.schema.public {
                 "budget-none-public"

@@ -55,6 +55,16 @@ type Draw = fn(&mut Ui, &mut Cx<'_>, &RunView, f32);
 /// Draws all cards of a run.
 pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
     banner(ui, cx, run);
+    if run.thrown_away {
+        return;
+    }
+    let open = cx.snapshot.dataset.as_ref().map(|dataset| dataset.generation);
+    if open != Some(run.generation) {
+        let line = cx
+            .texts
+            .with("run-of-table", [("name", run.dataset.as_str().into())]);
+        ui.label(cx.palette.caption_on_ground(line));
+    }
     let gap = STEP;
     let size = ui.available_size();
     let two = size.x >= TWO_COLUMNS;

@@ -51,7 +51,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, plan: Option<&PlanPrevie
             }
             summary_lines(ui, cx, page, summary);
         }
-        Some(Err(problem)) => jobs::problem(ui, cx, problem),
+        // The reason stands above the button that starts the run, which is always in view.
+        Some(Err(_)) => caption(ui, cx, cx.texts.get("cost-refused")),
         None if cx
             .snapshot
             .dataset
@@ -67,10 +68,22 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, plan: Option<&PlanPrevie
 /// Draws the button that starts the run, and what keeps it from being pressed.
 pub fn start(ui: &mut Ui, cx: &mut Cx<'_>, page: &TrainPage) {
     let blocked = page.blocked(cx);
+    if let Some(Ok(summary)) = page.answer(cx).map(|plan| &plan.outcome) {
+        // Before anything is reserved, and in view however far the form is scrolled.
+        for warning in &summary.warnings {
+            let text = RichText::new(cx.texts.say(warning)).size(SMALL);
+            ui.add(egui::Label::new(text.color(cx.palette.warn_text)).wrap());
+        }
+    }
     ui.horizontal_wrapped(|ui| {
         cx.accent_button(ui, Action::Start, blocked.as_deref());
     });
-    if let Some(reason) = blocked {
+    if let Some(Err(problem)) = page.answer(cx).map(|plan| &plan.outcome)
+        && blocked.as_deref() == Some(cx.texts.say(&problem.message).as_str())
+    {
+        // With its causes on hover.
+        jobs::problem(ui, cx, problem);
+    } else if let Some(reason) = blocked {
         ui.add(egui::Label::new(RichText::new(reason).size(SMALL).color(cx.palette.warn_text)).wrap());
     }
 }
@@ -101,9 +114,9 @@ fn share_line(ui: &mut Ui, cx: &Cx<'_>, plan: &PlanPreview) {
     if plan.request.target.is_none() {
         return;
     }
-    if let Some(over) = over_total(cx, plan) {
-        let text = RichText::new(over).size(SMALL).color(cx.palette.warn_text);
-        ui.add(egui::Label::new(text).wrap());
+    // What keeps it from fitting stands above the button that starts it.
+    if over_total(cx, plan).is_some() {
+        caption(ui, cx, t.get("cost-refused"));
         return;
     }
     let line = match (budget.shares, plan.share) {
@@ -123,7 +136,8 @@ fn share_line(ui: &mut Ui, cx: &Cx<'_>, plan: &PlanPreview) {
         _ if dataset.schema.public => t.get("cost-teaching").to_owned(),
         _ => t.get("cost-no-total").to_owned(),
     };
-    caption(ui, cx, &line);
+    ui.add(egui::Label::new(cx.palette.caption(line)).wrap())
+        .on_hover_text(t.get("share-tip"));
 }
 
 fn caption(ui: &mut Ui, cx: &Cx<'_>, text: &str) {
@@ -173,16 +187,6 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
             [("rows", format::significant(marginals, 3).into())],
         );
         caption(ui, cx, &text);
-    }
-    for warning in &summary.warnings {
-        ui.add(
-            egui::Label::new(
-                RichText::new(t.say(warning))
-                    .size(SMALL)
-                    .color(cx.palette.warn_text),
-            )
-            .wrap(),
-        );
     }
 }
 

@@ -82,7 +82,8 @@ impl Form {
             schedule::show(ui, cx, &mut edited, recommended, plan.as_deref());
         }
         if edited != **settings {
-            request.settings = Some(edited);
+            // Whoever comes back to the recommended values has the recommended plan again.
+            request.settings = (edited != **recommended).then_some(edited);
         }
     }
 

@@ -80,6 +80,7 @@ impl TrainPage {
                     cx.palette.card().show(ui, |ui| {
                         ui.set_width(ui.available_width());
                         self.form_contents(ui, cx);
+                        cost::start(ui, cx, self);
                     });
                     ui.add_space(STEP);
                     self.cards(ui, cx);
