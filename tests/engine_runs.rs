@@ -83,7 +83,18 @@ fn kept(bench: &Bench, engine: &Engine, name: &str) -> Certificate {
         EngineEvent::Exported(exported) => Some(exported.certificate.clone()),
         _ => None,
     });
-    read_certificate(&path).unwrap()
+    let certificate = read_certificate(&path).unwrap();
+    // What a window can show of it beforehand is what it says.
+    let snapshot = engine.snapshot();
+    let view = snapshot.run(run).unwrap();
+    let claims = view.claims.clone().unwrap().unwrap();
+    assert_eq!(claims.guarantee, certificate.guarantee);
+    assert_eq!(claims.relation, certificate.relation);
+    assert_eq!(claims.unit, certificate.unit);
+    assert_eq!(claims.not_protected, certificate.not_protected);
+    assert_eq!(claims.not_accounted, certificate.not_accounted);
+    assert!(view.exported);
+    certificate
 }
 
 #[test]

@@ -151,6 +151,13 @@ fn a_run_is_thrown_away_by_the_third_answer_and_not_charged() {
             )
         });
         wait_for_label(&mut harness, texts.get("event-discarded"));
+        let run = harness.state().snapshot().runs.last().unwrap().clone();
+        assert!(run.thrown_away && run.sample.rows.is_empty() && run.claims.is_none());
+        assert!(run.histograms.for_steward().is_empty());
+        for gone in ["card-sample-caption", "card-loss", "card-privacy"] {
+            let shown = harness.query_all_by_label(texts.get(gone)).next();
+            assert!(shown.is_none(), "{gone} of a run that was thrown away");
+        }
         let snapshot = harness.state().snapshot();
         let entry = snapshot.ledger.entries.last().unwrap();
         assert_eq!((&entry.status, entry.epsilon), (&Status::Discarded, 0.0));

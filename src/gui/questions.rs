@@ -1,22 +1,23 @@
 //! What the window asks before it does something that cannot be taken back, and the palette of all actions.
 
+mod budget;
+mod palette;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use eframe::egui::{self, Context, DragValue, Id, Key, Modal, Modifiers, RichText, TextEdit, Ui};
+use eframe::egui::{self, Context, Id, Key, Modal, RichText, TextEdit, Ui};
 
-use crate::data::OpenReason;
-use crate::engine::command::{Command, ExportRequest, ReleaseOrder, RunId, RunRequest, SchemaEdit};
-use crate::gui::command::{Action, Described, TABLE};
+use crate::engine::command::{Command, ExportRequest, ReleaseOrder, RunId, RunRequest};
+use crate::gui::command::TABLE;
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
-use crate::gui::i18n::Texts;
-use crate::gui::jobs;
 use crate::gui::pages::explore::released::asked;
 use crate::gui::pages::welcome::typed_path;
 use crate::gui::theme::STEP;
-use crate::num::Epsilon;
-use crate::privacy::ledger::{Charge, DatasetSummary};
+use crate::privacy::ledger::DatasetSummary;
+
+pub use budget::Raise;
 
 /// The question that is open.
 #[derive(Clone, Debug)]
@@ -49,19 +50,6 @@ pub enum Question {
     Release(Box<ReleaseOrder>, Vec<String>),
 }
 
-/// A higher total.
-#[derive(Clone, Debug)]
-pub struct Raise {
-    /// The data set's name.
-    pub name: String,
-    /// The present total.
-    pub present: Charge,
-    /// The new one as it stands in the fields.
-    pub wanted: Charge,
-    /// Why.
-    pub reason: String,
-}
-
 /// A figure to save.
 #[derive(Clone, Debug)]
 pub struct Figure {
@@ -88,11 +76,11 @@ pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
                 Question::Replace(request) => replace(ui, cx, request),
                 Question::Quit => quit(ui, cx),
                 Question::Keys => keys(ui, cx),
-                Question::Palette(filter, at) => palette(ui, cx, filter, at),
-                Question::Forget(run) => forget(ui, cx, *run),
-                Question::StartAnother(request) => start_another(ui, cx, request),
-                Question::AcceptAll => accept_all(ui, cx),
-                Question::RaiseTotal(raise) => raise_total(ui, cx, raise),
+                Question::Palette(filter, at) => palette::palette(ui, cx, filter, at),
+                Question::Forget(run) => budget::forget(ui, cx, *run),
+                Question::StartAnother(request) => budget::start_another(ui, cx, request),
+                Question::AcceptAll => budget::accept_all(ui, cx),
+                Question::RaiseTotal(raise) => budget::raise_total(ui, cx, raise),
                 Question::Version(known, chosen) => version(ui, cx, known, chosen),
                 Question::Figure(saved) => figure(ui, cx, saved),
                 Question::Path(path) => by_path(ui, cx, path),
@@ -164,146 +152,6 @@ fn stop(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
         }
         None => false,
     }
-}
-
-/// Only a result that no file holds is asked about: the others can be had again from their generators.
-fn forget(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
-    let t = cx.texts;
-    let Some(view) = cx.snapshot.run(run) else {
-        return true;
-    };
-    ui.label(cx.palette.title(t.get("forget-title")));
-    ui.label(cx.palette.strong(jobs::run_title(cx, view)));
-    let paid = view.target.is_some();
-    let key = if paid { "forget-paid" } else { "forget-text" };
-    ui.add(egui::Label::new(t.get(key)).wrap());
-    match answer(ui, cx, t.get("forget-keep"), t.get("forget-confirm")) {
-        Some(true) => {
-            cx.send(Command::Forget(run));
-            true
-        }
-        Some(false) => true,
-        None => false,
-    }
-}
-
-fn start_another(ui: &mut Ui, cx: &mut Cx<'_>, request: &RunRequest) -> bool {
-    let t = cx.texts;
-    ui.label(cx.palette.title(t.get("another-title")));
-    let target = request.target.unwrap_or_default();
-    let planned = cx
-        .snapshot
-        .plan
-        .as_ref()
-        .filter(|plan| plan.request == *request)
-        .and_then(|plan| plan.outcome.as_ref().ok());
-    let epsilon = planned.and_then(|plan| plan.epsilon).unwrap_or(target.epsilon);
-    let line = t.with(
-        "another-text",
-        [
-            ("epsilon", format::epsilon(epsilon).into()),
-            ("delta", format::delta(target.delta).into()),
-        ],
-    );
-    ui.add(egui::Label::new(line).wrap());
-    match answer(ui, cx, t.get("another-keep"), t.get("another-confirm")) {
-        Some(true) => {
-            cx.send(Command::Start(Box::new(request.clone())));
-            true
-        }
-        Some(false) => true,
-        None => false,
-    }
-}
-
-fn accept_all(ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
-    let t = cx.texts;
-    let Some(dataset) = &cx.snapshot.dataset else {
-        return true;
-    };
-    let names: Vec<&str> = dataset
-        .open
-        .iter()
-        .filter(|open| open.why == OpenReason::Suggested)
-        .map(|open| open.name.as_str())
-        .collect();
-    if names.is_empty() {
-        return true;
-    }
-    ui.label(cx.palette.title(t.get("accept-all-title")));
-    let line = t.with(
-        "accept-all-text",
-        [("count", names.len().into()), ("names", names.join(", ").into())],
-    );
-    ui.add(egui::Label::new(line).wrap());
-    ui.add(egui::Label::new(t.get("accept-all-instead")).wrap());
-    match answer(ui, cx, t.get("accept-all-keep"), t.get("accept-all-confirm")) {
-        Some(true) => {
-            cx.send(Command::EditSchema(SchemaEdit::AcceptAllSuggestions));
-            true
-        }
-        Some(false) => true,
-        None => false,
-    }
-}
-
-fn raise_total(ui: &mut Ui, cx: &mut Cx<'_>, raise: &mut Raise) -> bool {
-    let t = cx.texts;
-    ui.label(cx.palette.title(t.get("raise-title")));
-    let present = t.with(
-        "raise-present",
-        [
-            ("name", raise.name.as_str().into()),
-            ("epsilon", format::epsilon(raise.present.epsilon).into()),
-            ("delta", format::delta(raise.present.delta).into()),
-        ],
-    );
-    ui.add(egui::Label::new(present).wrap());
-    ui.add(egui::Label::new(t.get("raise-text")).wrap());
-    ui.horizontal_wrapped(|ui| {
-        let label = ui.label(t.get("raise-epsilon"));
-        ui.add(
-            DragValue::new(&mut raise.wanted.epsilon)
-                .speed(0.1)
-                .range(raise.present.epsilon..=1000.0),
-        )
-        .labelled_by(label.id);
-        let label = ui.label("δ");
-        let delta = DragValue::new(&mut raise.wanted.delta)
-            .speed(0.0)
-            .range(raise.present.delta..=0.5)
-            .custom_formatter(|value, _| format::delta(value))
-            .custom_parser(format::parse);
-        ui.add(delta).labelled_by(label.id);
-    });
-    ui.horizontal(|ui| {
-        let label = ui.label(t.get("total-reason"));
-        ui.add(TextEdit::singleline(&mut raise.reason).desired_width(f32::INFINITY))
-            .labelled_by(label.id);
-    });
-    ui.add_space(STEP);
-    let (wanted, present) = (raise.wanted, raise.present);
-    let higher = wanted.epsilon > present.epsilon || wanted.delta > present.delta;
-    let ready = higher && !raise.reason.trim().is_empty();
-    let mut done = false;
-    ui.horizontal_wrapped(|ui| {
-        done |= ui.button(t.get("raise-keep")).clicked();
-        let text = RichText::new(t.get("raise-confirm")).color(cx.palette.second_text);
-        let raised = ui
-            .add_enabled(ready, egui::Button::new(text))
-            .on_disabled_hover_text(t.get("raise-needs"));
-        if raised.clicked()
-            && let Ok(epsilon) = Epsilon::new(wanted.epsilon)
-        {
-            cx.send(Command::SetTotal {
-                epsilon,
-                delta: wanted.delta,
-                reason: raise.reason.trim().to_owned(),
-            });
-            done = true;
-        }
-    });
-    done
 }
 
 fn replace(ui: &mut Ui, cx: &mut Cx<'_>, request: &ExportRequest) -> bool {
@@ -509,86 +357,4 @@ fn keys(ui: &mut Ui, cx: &Cx<'_>) -> bool {
         close.request_focus();
     }
     close.clicked()
-}
-
-/// An action's name in the palette. Pages say that they are gone to: one is called as what is done there.
-pub fn palette_name(t: &Texts, described: &Described) -> String {
-    let label = t.get(described.key);
-    match described.action {
-        Action::Go(_) => t.with("palette-go", [("page", label.into())]),
-        _ => label.to_owned(),
-    }
-}
-
-fn palette(ui: &mut Ui, cx: &mut Cx<'_>, filter: &mut String, at: &mut usize) -> bool {
-    let t = cx.texts;
-    // Taken before the field is drawn, which would use these keys itself.
-    let pressed = |ui: &Ui, key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    let (up, down, entered) = (
-        pressed(ui, Key::ArrowUp),
-        pressed(ui, Key::ArrowDown),
-        pressed(ui, Key::Enter),
-    );
-    let field = ui.add(
-        TextEdit::singleline(filter)
-            .hint_text(t.get("palette-hint"))
-            .desired_width(f32::INFINITY),
-    );
-    if ui.memory(|memory| memory.focused().is_none()) {
-        field.request_focus();
-    }
-    if field.changed() {
-        *at = 0;
-    }
-    field.accessible_name(t.get("palette-hint"));
-    let wanted = filter.to_lowercase();
-    let matching: Vec<(&Described, String, String)> = TABLE
-        .iter()
-        .filter(|described| described.action != Action::Palette)
-        .map(|described| {
-            let name = palette_name(t, described);
-            (
-                described,
-                name,
-                t.get(&format!("{}-tip", described.key)).to_owned(),
-            )
-        })
-        .filter(|(_, name, tip)| {
-            name.to_lowercase().contains(&wanted) || tip.to_lowercase().contains(&wanted)
-        })
-        .collect();
-    let last = matching.len().saturating_sub(1);
-    *at = (*at + usize::from(down))
-        .min(last)
-        .saturating_sub(usize::from(up));
-    let mut done = false;
-    // Without a least height the list gets what little room a new dialog has.
-    let list = egui::ScrollArea::vertical()
-        .max_height(360.0)
-        .min_scrolled_height(360.0);
-    list.show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = 2.0;
-        for (index, (described, name, tip)) in matching.iter().enumerate() {
-            let shortcut = described
-                .shortcut
-                .map(|keys| ui.ctx().format_shortcut(&keys))
-                .unwrap_or_default();
-            let highlighted = index == *at;
-            let button = egui::Button::selectable(highlighted, name.as_str())
-                .shortcut_text(RichText::new(shortcut).color(cx.palette.muted))
-                .min_size(egui::vec2(ui.available_width(), 28.0));
-            let response = ui.add(button).accessible_name(name).on_hover_text(tip);
-            if highlighted && (up || down) {
-                response.scroll_to_me(None);
-            }
-            if response.clicked() || (entered && highlighted) {
-                cx.act(described.action);
-                done = true;
-            }
-        }
-        if matching.is_empty() {
-            ui.label(cx.palette.caption(t.get("palette-none")));
-        }
-    });
-    done
 }

@@ -1,0 +1,169 @@
+//! What is asked before budget is reserved, raised or lost, and before values read off private rows are let stand.
+
+use eframe::egui::{self, DragValue, RichText, TextEdit, Ui};
+
+use super::answer;
+use crate::data::OpenReason;
+use crate::engine::command::{Command, RunId, RunRequest, SchemaEdit};
+use crate::gui::context::Cx;
+use crate::gui::format;
+use crate::gui::jobs;
+use crate::gui::theme::STEP;
+use crate::num::Epsilon;
+use crate::privacy::ledger::Charge;
+
+/// A higher total.
+#[derive(Clone, Debug)]
+pub struct Raise {
+    /// The data set's name.
+    pub name: String,
+    /// The present total.
+    pub present: Charge,
+    /// The new one as it stands in the fields.
+    pub wanted: Charge,
+    /// Why.
+    pub reason: String,
+}
+
+/// Only a result that no file holds is asked about: the others can be had again from their generators.
+pub(super) fn forget(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
+    let t = cx.texts;
+    let Some(view) = cx.snapshot.run(run) else {
+        return true;
+    };
+    ui.label(cx.palette.title(t.get("forget-title")));
+    ui.label(cx.palette.strong(jobs::run_title(cx, view)));
+    let paid = view.target.is_some();
+    let key = if paid { "forget-paid" } else { "forget-text" };
+    ui.add(egui::Label::new(t.get(key)).wrap());
+    match answer(ui, cx, t.get("forget-keep"), t.get("forget-confirm")) {
+        Some(true) => {
+            cx.send(Command::Forget(run));
+            true
+        }
+        Some(false) => true,
+        None => false,
+    }
+}
+
+/// A private run beside another: what it reserves more.
+pub(super) fn start_another(ui: &mut Ui, cx: &mut Cx<'_>, request: &RunRequest) -> bool {
+    let t = cx.texts;
+    ui.label(cx.palette.title(t.get("another-title")));
+    let target = request.target.unwrap_or_default();
+    let planned = cx
+        .snapshot
+        .plan
+        .as_ref()
+        .filter(|plan| plan.request == *request)
+        .and_then(|plan| plan.outcome.as_ref().ok());
+    let epsilon = planned.and_then(|plan| plan.epsilon).unwrap_or(target.epsilon);
+    let line = t.with(
+        "another-text",
+        [
+            ("epsilon", format::epsilon(epsilon).into()),
+            ("delta", format::delta(target.delta).into()),
+        ],
+    );
+    ui.add(egui::Label::new(line).wrap());
+    match answer(ui, cx, t.get("another-keep"), t.get("another-confirm")) {
+        Some(true) => {
+            cx.send(Command::Start(Box::new(request.clone())));
+            true
+        }
+        Some(false) => true,
+        None => false,
+    }
+}
+
+/// What letting all suggestions stand means.
+pub(super) fn accept_all(ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
+    let t = cx.texts;
+    let Some(dataset) = &cx.snapshot.dataset else {
+        return true;
+    };
+    let names: Vec<&str> = dataset
+        .open
+        .iter()
+        .filter(|open| open.why == OpenReason::Suggested)
+        .map(|open| open.name.as_str())
+        .collect();
+    if names.is_empty() {
+        return true;
+    }
+    ui.label(cx.palette.title(t.get("accept-all-title")));
+    let line = t.with(
+        "accept-all-text",
+        [("count", names.len().into()), ("names", names.join(", ").into())],
+    );
+    ui.add(egui::Label::new(line).wrap());
+    ui.add(egui::Label::new(t.get("accept-all-instead")).wrap());
+    match answer(ui, cx, t.get("accept-all-keep"), t.get("accept-all-confirm")) {
+        Some(true) => {
+            cx.send(Command::EditSchema(SchemaEdit::AcceptAllSuggestions));
+            true
+        }
+        Some(false) => true,
+        None => false,
+    }
+}
+
+/// A higher total and why: it cannot be lowered again.
+pub(super) fn raise_total(ui: &mut Ui, cx: &mut Cx<'_>, raise: &mut Raise) -> bool {
+    let t = cx.texts;
+    ui.label(cx.palette.title(t.get("raise-title")));
+    let present = t.with(
+        "raise-present",
+        [
+            ("name", raise.name.as_str().into()),
+            ("epsilon", format::epsilon(raise.present.epsilon).into()),
+            ("delta", format::delta(raise.present.delta).into()),
+        ],
+    );
+    ui.add(egui::Label::new(present).wrap());
+    ui.add(egui::Label::new(t.get("raise-text")).wrap());
+    ui.horizontal_wrapped(|ui| {
+        let label = ui.label(t.get("raise-epsilon"));
+        ui.add(
+            DragValue::new(&mut raise.wanted.epsilon)
+                .speed(0.1)
+                .range(raise.present.epsilon..=1000.0),
+        )
+        .labelled_by(label.id);
+        let label = ui.label("δ");
+        let delta = DragValue::new(&mut raise.wanted.delta)
+            .speed(0.0)
+            .range(raise.present.delta..=0.5)
+            .custom_formatter(|value, _| format::delta(value))
+            .custom_parser(format::parse);
+        ui.add(delta).labelled_by(label.id);
+    });
+    ui.horizontal(|ui| {
+        let label = ui.label(t.get("total-reason"));
+        ui.add(TextEdit::singleline(&mut raise.reason).desired_width(f32::INFINITY))
+            .labelled_by(label.id);
+    });
+    ui.add_space(STEP);
+    let (wanted, present) = (raise.wanted, raise.present);
+    let higher = wanted.epsilon > present.epsilon || wanted.delta > present.delta;
+    let ready = higher && !raise.reason.trim().is_empty();
+    let mut done = false;
+    ui.horizontal_wrapped(|ui| {
+        done |= ui.button(t.get("raise-keep")).clicked();
+        let text = RichText::new(t.get("raise-confirm")).color(cx.palette.second_text);
+        let raised = ui
+            .add_enabled(ready, egui::Button::new(text))
+            .on_disabled_hover_text(t.get("raise-needs"));
+        if raised.clicked()
+            && let Ok(epsilon) = Epsilon::new(wanted.epsilon)
+        {
+            cx.send(Command::SetTotal {
+                epsilon,
+                delta: wanted.delta,
+                reason: raise.reason.trim().to_owned(),
+            });
+            done = true;
+        }
+    });
+    done
+}
