@@ -470,7 +470,14 @@ fn warnings(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
                 .map(|warning| cx.texts.say(&warning.message))
                 .collect();
             let text = cx.texts.with("schema-more-warnings", [("count", more.into())]);
-            ui.label(cx.palette.caption(text)).on_hover_text(all.join("\n"));
+            let button = widgets::quiet_button(ui, cx.palette, &text).on_hover_text(all.join("\n"));
+            egui::Popup::from_toggle_button_response(&button).show(|ui| {
+                ui.set_max_width(480.0);
+                for warning in &all {
+                    let line = RichText::new(warning).color(cx.palette.warn_text);
+                    ui.add(egui::Label::new(line).wrap().selectable(true));
+                }
+            });
         }
     });
 }
