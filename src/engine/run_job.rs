@@ -382,12 +382,11 @@ fn with_an_epsilon_that_works(
         };
         let planned =
             settings_for(&attempt, schema, rows).map(|settings| Plan::new(&settings, schema, rows, privacy));
-        match planned {
-            Ok(Err(PlanError::BudgetTooSmall { smallest: next, .. })) => smallest = next.max(told * 1.005),
-            _ => {
-                smallest = told;
-                break;
-            }
+        if let Ok(Err(PlanError::BudgetTooSmall { smallest: next, .. })) = planned {
+            smallest = next.max(told * 1.005);
+        } else {
+            smallest = told;
+            break;
         }
     }
     PlanError::BudgetTooSmall { epsilon, smallest }
