@@ -203,7 +203,7 @@ fn request(args: &SynthesizeArgs) -> Result<RunRequest, CliError> {
         });
     } else if args.epsilon.is_some() || args.delta.is_some() || request.target.is_some() {
         return Err(CliError::Usage(format!(
-            "--method {} makes no promise: leave out ε and δ (the flags, or the recipe's), or choose a private method",
+            "--method {} makes no promise: leave out --epsilon and --delta (or the recipe's ε and δ), or choose a private method",
             request.method.name()
         )));
     } else {
