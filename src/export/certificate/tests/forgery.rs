@@ -293,7 +293,7 @@ fn files_without_an_end_and_without_a_bottom_are_refused() {
         Err(error) => assert!(error.to_string().contains("not JSON"), "{error}"),
     }
     let long = folder.path().join("long.json");
-    std::fs::File::create(&long).unwrap().set_len(17 << 20).unwrap();
+    fs::File::create(&long).unwrap().set_len(17 << 20).unwrap();
     let error = read_certificate(&long).unwrap_err().to_string();
     assert!(error.contains("more than 16 megabytes"), "{error}");
     #[cfg(unix)]

@@ -3,6 +3,7 @@
 mod cells;
 mod preview;
 mod schema;
+mod state;
 
 use eframe::egui::{self, Align, Layout, Ui};
 

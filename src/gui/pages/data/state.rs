@@ -1,0 +1,128 @@
+//! Where the review of a schema stands: what is open, what the profile warns of, and the way on.
+
+use eframe::egui::{self, Align, Layout, RichText, Ui};
+
+use crate::data::{OpenReason, Provenance};
+use crate::engine::snapshot::Dataset;
+use crate::gui::command::{Action, Page};
+use crate::gui::context::Cx;
+use crate::gui::theme::SMALL;
+use crate::gui::widgets;
+
+/// Title, what is still open, and what can be done next.
+pub fn header(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
+    let t = cx.texts;
+    ui.horizontal(|ui| {
+        ui.label(cx.palette.strong(t.get("schema-title")));
+        let narrow = ui.available_width() < 560.0;
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if dataset.open.is_empty() {
+                // A misfit takes the button's use and not its place: nothing else on the page moves.
+                let fits = dataset.misfit.is_none();
+                let go = ui.add_enabled_ui(fits, |ui| {
+                    widgets::accent_button(ui, cx.palette, t.get("schema-continue"))
+                });
+                let go = go
+                    .inner
+                    .on_hover_text(cx.tip(ui, Action::Go(Page::Train)))
+                    .on_disabled_hover_text(t.get("schema-continue-misfit"));
+                if go.clicked() {
+                    cx.act(Action::Go(Page::Train));
+                }
+            } else if dataset.open.iter().any(|open| open.why == OpenReason::Suggested) {
+                cx.button(ui, Action::AcceptAll, None);
+            }
+            if dataset.schema_changed {
+                cx.button(ui, Action::SaveSchema, None);
+            }
+            if !narrow {
+                cx.button(ui, Action::OpenFile, None);
+                cx.button(ui, Action::CloseTable, None);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                state_line(ui, cx, dataset);
+            });
+        });
+    });
+}
+
+fn state_line(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
+    let t = cx.texts;
+    if let Some(misfit) = &dataset.misfit {
+        let lines = std::iter::once(&misfit.message).chain(&misfit.causes);
+        let lines: Vec<String> = lines.map(|line| t.say(line)).collect();
+        let line = RichText::new(&lines[0]).size(SMALL).color(cx.palette.warn_text);
+        widgets::truncated(ui, line).on_hover_text(lines.join("\n"));
+        return;
+    }
+    if dataset.open.is_empty() {
+        let read = dataset
+            .schema
+            .column
+            .iter()
+            .filter(|column| column.is_used() && column.provenance == Some(Provenance::Accepted))
+            .count();
+        if read == 0 {
+            widgets::truncated(ui, cx.palette.caption(t.get("schema-reviewed")));
+        } else {
+            let line = t.with("schema-accepted", [("count", read.into())]);
+            let line = RichText::new(line).size(SMALL).color(cx.palette.warn_text);
+            widgets::truncated(ui, line).on_hover_text(t.get("source-accepted-tip"));
+        }
+        return;
+    }
+    let names: Vec<&str> = dataset.open.iter().map(|open| open.name.as_str()).collect();
+    let line = t.with(
+        "schema-open",
+        [("count", names.len().into()), ("names", names.join(", ").into())],
+    );
+    let lines: Vec<String> = dataset
+        .open
+        .iter()
+        .map(|open| format!("{}: {}", open.name, t.get(open_key(open.why))))
+        .collect();
+    widgets::truncated(ui, RichText::new(line).size(SMALL).color(cx.palette.warn_text))
+        .on_hover_text(lines.join("\n"));
+}
+
+fn open_key(why: OpenReason) -> &'static str {
+    match why {
+        OpenReason::Suggested => "open-suggested",
+        OpenReason::NoBounds => "open-no-bounds",
+        OpenReason::NoDomain => "open-no-domain",
+        OpenReason::NoProvenance => "open-no-provenance",
+    }
+}
+
+/// What the profile warns of; more than two open by a click.
+pub fn warnings(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
+    if dataset.warnings.is_empty() {
+        return;
+    }
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        for warning in dataset.warnings.iter().take(2) {
+            let text = RichText::new(cx.texts.say(&warning.message))
+                .size(SMALL)
+                .color(cx.palette.warn_text);
+            widgets::truncated(ui, text);
+        }
+        let more = dataset.warnings.len().saturating_sub(2);
+        if more > 0 {
+            let all: Vec<String> = dataset
+                .warnings
+                .iter()
+                .map(|warning| cx.texts.say(&warning.message))
+                .collect();
+            let text = cx.texts.with("schema-more-warnings", [("count", more.into())]);
+            let button = widgets::quiet_button(ui, cx.palette, &text).on_hover_text(all.join("\n"));
+            egui::Popup::from_toggle_button_response(&button).show(|ui| {
+                ui.set_max_width(480.0);
+                for warning in &all {
+                    let line = RichText::new(warning).color(cx.palette.warn_text);
+                    ui.add(egui::Label::new(line).wrap().selectable(true));
+                }
+            });
+        }
+    });
+}
