@@ -14,7 +14,7 @@ mod schema;
 mod table;
 mod value;
 
-pub use column::{CodeReader, NO_VALUE, NumberReader, NumberedTexts, rows_before};
+pub use column::{CodeReader, NO_VALUE, NumberReader, NumberedTexts, prepare, rows_before};
 pub use encode::{
     Block, EncodedRows, EncoderSettings, FINE_MISSING, FineLayout, FineWeights, NumericCode, RowEncoder,
 };

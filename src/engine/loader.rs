@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::data::{
-    ColumnSummary, Kind, ProfileWarning, Schema, Table, profile, read_table, samples, suggest_column,
+    ColumnSummary, Kind, ProfileWarning, Schema, Table, prepare, profile, read_table, samples, suggest_column,
 };
 use crate::engine::command::{DataSource, EpsilonQuestion, RunRequest, SchemaSource};
 use crate::engine::coordinator::Note;
@@ -276,6 +276,7 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
                 }
                 None => (profile.schema, profile.warnings, None),
             };
+            prepare(&table, &schema);
             Ok(Loaded {
                 name,
                 path: Some(path.clone()),

@@ -51,6 +51,19 @@ fn chunks<'a>(table: &'a Table, name: &str) -> Result<impl Iterator<Item = &'a A
     Ok(table.chunks(position(table, name)?))
 }
 
+/// Reads beforehand what statistics will ask of the text columns, so that the first of them need not wait. What cannot be
+/// read is told by the statistic that asks for it.
+pub fn prepare(table: &Table, schema: &Schema) {
+    for (_, column) in schema.used_columns() {
+        if let Ok(reader) = NumberReader::unbounded(schema, &column.name) {
+            let _ = reader.prepare(table);
+        }
+    }
+    if let Some(unit) = &schema.unit {
+        let _ = rows_before(table, schema, &unit.column);
+    }
+}
+
 /// The most threads that one column is read with.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(8)

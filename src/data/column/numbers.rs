@@ -174,10 +174,7 @@ impl NumberReader {
     /// When the table has no such column.
     pub fn read(&self, table: &Table, sink: &mut dyn FnMut(&[f64])) -> Result<(), DataError> {
         let column = position(table, &self.name)?;
-        if table
-            .chunks(column)
-            .any(|array| matches!(Cells::of(array), Cells::Plain(_)))
-        {
+        if is_text(table, column) {
             sink(&self.parsed(table, column));
             return Ok(());
         }
@@ -237,6 +234,15 @@ impl NumberReader {
                 })),
             }
             sink(&positions);
+        }
+        Ok(())
+    }
+
+    /// Parses the column now, if it is text, for all readers of it.
+    pub(super) fn prepare(&self, table: &Table) -> Result<(), DataError> {
+        let column = position(table, &self.name)?;
+        if is_text(table, column) {
+            self.parsed(table, column);
         }
         Ok(())
     }
@@ -325,4 +331,11 @@ impl NumberReader {
             .and_then(|(value, axis)| read(axis, value))
             .unwrap_or(f64::NAN)
     }
+}
+
+/// Whether a column is text with many distinct values.
+fn is_text(table: &Table, column: usize) -> bool {
+    table
+        .chunks(column)
+        .any(|array| matches!(Cells::of(array), Cells::Plain(_)))
 }

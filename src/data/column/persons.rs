@@ -100,6 +100,38 @@ mod tests {
         rows_before(&table, &schema, "person").unwrap().to_vec()
     }
 
+    #[test]
+    fn what_is_prepared_is_what_is_asked_for() {
+        use crate::data::{NumberReader, Provenance, Unit, prepare};
+        let persons = Arc::new(LargeStringArray::from(vec!["a", "b", "a"])) as ArrayRef;
+        let weights = Arc::new(LargeStringArray::from(vec![Some("1.5"), None, Some("x")]));
+        let batch = RecordBatch::try_from_iter([("person", persons), ("weight", weights)]).unwrap();
+        let table = Table::from_batches("t", &batch.schema(), &[batch]).unwrap();
+        let weight = Column::new("weight", Kind::Continuous).with_bounds(0.0, 9.0);
+        let mut schema = Schema::new(vec![
+            Column::new("person", Kind::Identifier),
+            weight.with_provenance(Provenance::Declared),
+        ]);
+        schema.unit = Some(Unit {
+            column: "person".into(),
+            max_rows: 2,
+        });
+        prepare(&table, &schema);
+        let rule = |column| {
+            table
+                .kept()
+                .rows_before
+                .get(column, format!("{:?}", schema.missing), || vec![7])
+        };
+        assert_eq!(*rule(0), [0, 0, 1], "kept, not read again");
+        let mut seen = Vec::new();
+        let reader = NumberReader::new(&schema, "weight").unwrap();
+        reader
+            .read(&table, &mut |cells| seen.extend_from_slice(cells))
+            .unwrap();
+        assert!(seen[0].to_bits() == 1.5_f64.to_bits() && seen[1].is_nan() && seen[2].is_nan());
+    }
+
     proptest! {
         #[test]
         fn each_row_knows_the_rows_before_it(
