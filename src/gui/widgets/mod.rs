@@ -1,5 +1,6 @@
 //! The window's own widgets: what egui has not, or draws otherwise than the design.
 
+mod asked;
 mod gauge;
 mod number;
 mod slider;
@@ -9,6 +10,7 @@ use eframe::egui::{
     vec2,
 };
 
+pub use asked::asked;
 pub use gauge::{bar, budget};
 pub use number::NumberRow;
 pub use slider::Slider;

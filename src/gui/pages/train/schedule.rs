@@ -223,25 +223,8 @@ fn point(
     if response.dragged() || response.clicked() {
         response.request_focus();
     }
-    let mut steps = 0.0;
-    if response.has_focus() {
-        let arrows = egui::EventFilter {
-            vertical_arrows: true,
-            ..egui::EventFilter::default()
-        };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(id, arrows));
-        let pressed = |key| ui.input(|input| input.num_presses(key)) as f64;
-        steps += pressed(Key::ArrowUp) - pressed(Key::ArrowDown);
-    }
-    ui.input(|input| {
-        let asked = |action| input.num_accesskit_action_requests(id, action) as f64;
-        steps += asked(accesskit::Action::Increment) - asked(accesskit::Action::Decrement);
-        for request in input.accesskit_action_requests(id, accesskit::Action::SetValue) {
-            if let Some(accesskit::ActionData::NumericValue(number)) = request.data {
-                wanted = Some(number);
-            }
-        }
-    });
+    let (steps, set) = widgets::asked(ui, &response, (Key::ArrowDown, Key::ArrowUp));
+    wanted = set.or(wanted);
     if steps != 0.0 {
         wanted = Some(value * KEY_FACTOR.powf(steps));
     }

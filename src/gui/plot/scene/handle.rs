@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    self, Align2, CursorIcon, FontId, Galley, Key, Painter, Rect, Sense, Stroke, Ui, WidgetInfo, accesskit,
-    pos2, vec2,
+    Align2, CursorIcon, FontId, Galley, Key, Painter, Rect, Sense, Stroke, Ui, WidgetInfo, accesskit, pos2,
+    vec2,
 };
 
 use super::Axis;
 use crate::gui::context::Cx;
 use crate::gui::fonts::semibold;
 use crate::gui::theme::SMALL;
+use crate::gui::widgets;
 
 /// How far from the mark the pointer still takes it.
 const REACH: f32 = 9.0;
@@ -68,25 +69,8 @@ impl Handle<'_> {
         if response.clicked() {
             response.request_focus();
         }
-        let mut steps = 0.0;
-        if response.has_focus() {
-            let arrows = egui::EventFilter {
-                horizontal_arrows: true,
-                ..egui::EventFilter::default()
-            };
-            ui.memory_mut(|memory| memory.set_focus_lock_filter(id, arrows));
-            let pressed = |key| ui.input(|input| input.num_presses(key)) as f64;
-            steps += pressed(Key::ArrowRight) - pressed(Key::ArrowLeft);
-        }
-        ui.input(|input| {
-            let asked = |action| input.num_accesskit_action_requests(id, action) as f64;
-            steps += asked(accesskit::Action::Increment) - asked(accesskit::Action::Decrement);
-            for request in input.accesskit_action_requests(id, accesskit::Action::SetValue) {
-                if let Some(accesskit::ActionData::NumericValue(number)) = request.data {
-                    wanted = Some(number);
-                }
-            }
-        });
+        let (steps, set) = widgets::asked(ui, &response, (Key::ArrowLeft, Key::ArrowRight));
+        wanted = set.or(wanted);
         if steps != 0.0 {
             wanted = Some(rounded(axis.value(axis.share(self.value) + steps * KEY_SHARE)));
         }
