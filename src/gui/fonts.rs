@@ -1,13 +1,15 @@
 //! The fonts that ship with the window: Inter for Latin, Greek and Cyrillic (its tabular figures stand in the
 //! place of the proportional ones), Noto Sans SC for Chinese. Both under the SIL Open Font License.
+//!
+//! Each weight is a file of its own: of a variable font, every text that is laid out would first work out its
+//! weight anew, which is most of what a quickly scrolled table costs.
 
 use std::sync::Arc;
 
-use eframe::egui::{
-    Context, FontData, FontDefinitions, FontFamily, FontTweak, epaint::text::VariationCoords,
-};
+use eframe::egui::{Context, FontData, FontDefinitions, FontFamily};
 
-const INTER: &[u8] = include_bytes!("../../assets/fonts/Inter-Tabular.ttf");
+const INTER_REGULAR: &[u8] = include_bytes!("../../assets/fonts/Inter-Tabular-Regular.ttf");
+const INTER_SEMIBOLD: &[u8] = include_bytes!("../../assets/fonts/Inter-Tabular-SemiBold.ttf");
 const NOTO_REGULAR: &[u8] = include_bytes!("../../assets/fonts/NotoSansSC-Regular.otf");
 const NOTO_SEMIBOLD: &[u8] = include_bytes!("../../assets/fonts/NotoSansSC-SemiBold.ttf");
 
@@ -22,18 +24,16 @@ pub fn semibold() -> FontFamily {
 /// All fonts and the families made of them.
 pub fn definitions() -> FontDefinitions {
     let mut fonts = FontDefinitions::empty();
-    let weight = |value: f32| FontTweak {
-        coords: VariationCoords::new([("wght", value)]),
-        ..FontTweak::default()
-    };
-    let mut add = |name: &str, bytes: &'static [u8], tweak: FontTweak| {
-        let data = FontData::from_static(bytes).tweak(tweak);
-        fonts.font_data.insert(name.to_owned(), Arc::new(data));
-    };
-    add("inter", INTER, weight(400.0));
-    add("inter-semibold", INTER, weight(600.0));
-    add("noto", NOTO_REGULAR, FontTweak::default());
-    add("noto-semibold", NOTO_SEMIBOLD, FontTweak::default());
+    for (name, bytes) in [
+        ("inter", INTER_REGULAR),
+        ("inter-semibold", INTER_SEMIBOLD),
+        ("noto", NOTO_REGULAR),
+        ("noto-semibold", NOTO_SEMIBOLD),
+    ] {
+        fonts
+            .font_data
+            .insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
+    }
     let family = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     fonts
         .families

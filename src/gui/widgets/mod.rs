@@ -3,6 +3,7 @@
 mod asked;
 mod gauge;
 mod number;
+mod rows;
 mod slider;
 
 use eframe::egui::{
@@ -13,6 +14,7 @@ use eframe::egui::{
 pub use asked::asked;
 pub use gauge::{bar, budget};
 pub use number::NumberRow;
+pub use rows::{RowText, rows};
 pub use slider::Slider;
 
 use crate::gui::command::Action;
@@ -265,15 +267,6 @@ pub fn row_line(ui: &Ui, palette: &Palette) {
 /// A table without lines between its columns: those show only under the pointer, where they can be dragged.
 pub fn quiet_table(ui: &mut Ui) {
     ui.visuals_mut().widgets.noninteractive.bg_stroke = Stroke::NONE;
-}
-
-/// A cell of a table of rows; a missing one says so.
-pub fn cell(ui: &mut Ui, cx: &Cx<'_>, text: Option<&str>) {
-    row_line(ui, cx.palette);
-    match text {
-        Some(text) => truncated(ui, text),
-        None => ui.label(cx.palette.caption(cx.texts.get("cell-missing"))),
-    };
 }
 
 /// Draws `add_contents` in a card as wide as what is left.

@@ -198,7 +198,9 @@ impl SchemaEditor {
             } else {
                 text.color(cx.palette.muted)
             };
-            widgets::truncated(ui, text).on_hover_text(summary(cx, dataset, at));
+            widgets::truncated(ui, text).on_hover_ui(|ui| {
+                ui.label(summary(cx, dataset, at));
+            });
         });
         row.col(|ui| cells::kind(ui, cx, column));
         row.col(|ui| {
