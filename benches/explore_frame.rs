@@ -123,17 +123,6 @@ impl Bench {
             .collect()
     }
 
-    /// How long the last composition takes by itself.
-    fn off_the_frame(&self) -> String {
-        let snapshot = self.engine.snapshot();
-        let Some(composed) = &snapshot.composed else {
-            return "nothing was composed".into();
-        };
-        let start = Instant::now();
-        let points = composed.several.compose().len();
-        format!("{points} totals by loss distributions in {:?}", start.elapsed())
-    }
-
     fn wait_for_rows(&mut self) {
         let start = Instant::now();
         loop {
@@ -228,7 +217,6 @@ fn main() {
             }
         }
     }
-    println!("off the frame: {}", bench.off_the_frame());
     assert!(
         brief || slow.is_empty(),
         "above {LIMIT:?} at the 99th percentile: {slow:?}"

@@ -310,7 +310,24 @@ fn the_points_of_the_pictures_are_the_cores() {
     };
     close(last("several-sum"), 2.0);
     close(last("several-rdp"), several.by_renyi(20).unwrap());
-    close(last("several-pld"), several.compose().last().unwrap()[1]);
+    close(last("several-pld"), several.by_loss(20).unwrap());
+    // And the share of each, at which all of them come to the present ε.
+    let share = harness
+        .state()
+        .snapshot()
+        .composed
+        .as_ref()
+        .unwrap()
+        .share
+        .unwrap();
+    let at = |epsilon: f64| Several {
+        events: outlook
+            .events(Mechanism::DiscreteLaplace, Epsilon::new(epsilon).unwrap(), delta)
+            .unwrap(),
+        ..several.clone()
+    };
+    assert!(at(share).by_loss(20).unwrap() <= 0.1);
+    assert!(at(share * 1.01).by_loss(20).unwrap() > 0.1);
 }
 
 #[test]

@@ -116,11 +116,25 @@ fn a_session_is_written_to_a_file_and_opened_by_its_path() {
         text.contains("german_credit") && !text.contains("rows = ["),
         "{text}"
     );
+    // A panel's width is drawn as the file says, and stays so in what is kept next.
+    let mut session: Session = toml::from_str(&text).unwrap();
+    let usual = session.sizes.plan.expect("the form was drawn");
+    let wanted = usual + 61.0;
+    session.sizes.plan = Some(wanted);
+    std::fs::write(&file, toml::to_string(&session).unwrap()).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let (mut harness, texts) = open(elsewhere.path(), Language::English);
     type_into(&mut harness, texts.get("path-label"), &file.display().to_string());
     press(&mut harness, texts.get("path-open"));
     assert_as_it_was(&mut harness, &texts);
+    harness.run_steps(4);
+    let kept = elsewhere.path().to_path_buf();
+    until(&mut harness, "the width", || {
+        let kept = Session::last(&kept).and_then(|session| session.sizes.plan);
+        kept.is_some_and(|kept| (kept - wanted).abs() < 1.0)
+    });
+    let slider = harness.get_by_role_and_label(Role::Slider, texts.get("epsilon-name"));
+    assert!(slider.rect().width() > usual * 0.5, "{:?}", slider.rect());
 }
 
 #[test]

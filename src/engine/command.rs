@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::data::{Bound, Kind, ReadOptions, Scale, Schema};
-use crate::engine::explore::Several;
 use crate::engine::meaning::MeaningQuestion;
 use crate::engine::session::Session;
 use crate::engine::settings::{Language, Settings};
+use crate::engine::several::SeveralRequest;
 use crate::num::Epsilon;
 use crate::privacy::Neighboring;
 use crate::release::ReleaseRequest;
@@ -245,7 +245,7 @@ pub enum Command {
     /// Reads the rows for a preview of a statistic, for the steward only; the latest question wins. Nothing is spent.
     Explore(Box<Question>),
     /// Works out what several questions alike would cost together, by privacy loss distributions; the latest wins.
-    ComposeSeveral(Box<Several>),
+    ComposeSeveral(Box<SeveralRequest>),
     /// Reserves the budget and starts training.
     Start(Box<RunRequest>),
     /// Holds a run after the step that it is in.

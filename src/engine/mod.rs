@@ -23,6 +23,7 @@ mod watcher;
 pub mod command;
 pub mod event;
 pub mod settings;
+mod several;
 pub mod snapshot;
 mod told;
 
@@ -40,13 +41,14 @@ pub use command::{
     PrivacyTarget, ReleaseOrder, RunId, RunRequest, SchemaEdit, SchemaSource,
 };
 pub use event::{Area, EngineEvent, Exported, Problem};
-pub use explore::{Composed, Draws, Explored, Seen, Several, histogram_of, outlook_for};
+pub use explore::{Draws, Explored, Seen, histogram_of, outlook_for};
 pub use export_job::exported_files;
 pub use meaning::{MeaningAnswer, MeaningQuestion, Whole, is_charged};
 pub use release_job::{preview_release, release_note, release_share};
 pub use sample::{SampleRequest, Sampled, sample_file};
 pub use session::Session;
 pub use settings::{Language, Settings, Theme};
+pub use several::{Composed, Several, SeveralRequest};
 pub use snapshot::{
     Dataset, EpsilonAnswer, Exporting, LedgerView, LoadStage, Loading, PlanPreview, Released, RunClaims,
     RunState, RunView, SampleRows, Series, Snapshot,

@@ -1,4 +1,5 @@
-//! What a person was working on, to be taken up again: which table, its schema, the plan, the page and what is folded.
+//! What a person was working on, to be taken up again: which table, its schema, the plan, the page, what is folded and
+//! how large panels are.
 //! Never rows, and nothing read off rows but what a person has let stand in the schema.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{ReadOptions, Schema, samples};
 use crate::engine::command::{DataSource, Method, PrivacyTarget, RunRequest, SchemaSource};
 use crate::engine::event::{Area, Problem};
-use crate::engine::settings::Folded;
+use crate::engine::settings::{Folded, Sizes};
 use crate::engine::snapshot::Dataset;
 use crate::message;
 use crate::num::Message;
@@ -32,6 +33,9 @@ pub struct Session {
     /// What is folded.
     #[serde(default)]
     pub folded: Folded,
+    /// How large panels are.
+    #[serde(default)]
+    pub sizes: Sizes,
     /// The table.
     pub data: SessionData,
     /// The plan.
@@ -108,11 +112,17 @@ impl SessionPlan {
 
 impl Session {
     /// The work on a table; `None` where its schema cannot be written.
-    pub fn of(dataset: &Dataset, request: &RunRequest, page: &str, folded: Folded) -> Option<Self> {
+    pub fn of(
+        dataset: &Dataset,
+        request: &RunRequest,
+        page: &str,
+        (folded, sizes): (Folded, Sizes),
+    ) -> Option<Self> {
         Some(Self {
             version: VERSION,
             page: page.to_owned(),
             folded,
+            sizes,
             data: SessionData {
                 name: dataset.name.clone(),
                 path: dataset.path.clone(),
@@ -246,6 +256,10 @@ mod tests {
             folded: Folded {
                 rows: true,
                 ..Folded::default()
+            },
+            sizes: Sizes {
+                plan: Some(312.0),
+                ..Sizes::default()
             },
             data: SessionData {
                 name: "german_credit.parquet".to_owned(),

@@ -48,6 +48,8 @@ pub struct Settings {
     pub recent: Vec<PathBuf>,
     /// Which panels are folded.
     pub folded: Folded,
+    /// How large panels are.
+    pub sizes: Sizes,
 }
 
 /// Which panels of the window are folded away.
@@ -62,6 +64,20 @@ pub struct Folded {
     pub rows: bool,
 }
 
+/// How large the panels are that can be dragged, in points; none for one that has its usual size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sizes {
+    /// The width of the plan's form.
+    pub plan: Option<f32>,
+    /// The width of the form of what is explored.
+    pub question: Option<f32>,
+    /// The height of the table's rows.
+    pub rows: Option<f32>,
+    /// The height of the log.
+    pub log: Option<f32>,
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -71,6 +87,7 @@ impl Default for Settings {
             device: DeviceKind::Flex,
             recent: Vec::new(),
             folded: Folded::default(),
+            sizes: Sizes::default(),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::engine::settings::{Language, Settings};
 use crate::engine::snapshot::Snapshot;
 use crate::gui::command::Action;
 use crate::gui::i18n::Texts;
+use crate::gui::panels::Sized;
 use crate::gui::problems::Problems;
 use crate::gui::theme::Palette;
 use crate::gui::widgets;
@@ -34,6 +35,8 @@ pub enum Intent {
     AskForget(RunId),
     /// Asks by how much the open data set's total is raised.
     AskRaise,
+    /// A panel has another size now.
+    Resized(Sized, f32),
     /// Takes up what was worked on before.
     Resume(Box<Session>),
     /// Closes the window although runs go on.

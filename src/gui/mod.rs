@@ -16,6 +16,7 @@ pub mod i18n;
 mod jobs;
 mod messages;
 mod pages;
+mod panels;
 mod pictures;
 mod plot;
 mod problems;

@@ -30,6 +30,7 @@ use crate::gui::pages::export::ExportPage;
 use crate::gui::pages::privacy::PrivacyPage;
 use crate::gui::pages::train::TrainPage;
 use crate::gui::pages::welcome::Welcome;
+use crate::gui::panels::Sized;
 use crate::gui::pictures::{Picture, Pictures};
 use crate::gui::problems::Problems;
 use crate::gui::questions::{self, Figure, Question};
@@ -269,12 +270,10 @@ impl Workbench {
             .frame(frame(p.panel, Margin::symmetric(16, 0)))
             .show(ui, |ui| jobs::strip(ui, cx, &mut self.messages));
         if self.messages.log_open {
-            egui::Panel::bottom("log")
-                .resizable(true)
-                .default_size(180.0)
-                .size_range(90.0..=480.0)
-                .frame(frame(p.panel, Margin::symmetric(16, 8)))
-                .show(ui, |ui| self.messages.log(ui, cx));
+            let log = egui::Panel::bottom("log").frame(frame(p.panel, Margin::symmetric(16, 8)));
+            Sized::Log.show(ui, cx, log, (180.0, 90.0..=480.0), |ui, cx| {
+                self.messages.log(ui, cx);
+            });
         }
         let page = self.page;
         egui::Panel::left("rail")

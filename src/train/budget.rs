@@ -5,8 +5,8 @@
 
 use super::layout::RowLayout;
 use super::plan::{LARGEST_EPSILON, PlanError, Protection};
-use super::schedule::Schedule;
-use super::settings::TrainSettings;
+use super::schedule::{Schedule, Stretch};
+use super::settings::{ScheduleKind, TrainSettings};
 use crate::num::{Delta, Epsilon, NoiseMultiplier, SamplingRate};
 use crate::privacy::{
     Accountant, AccountantKind, Bracket, Calibrated, CalibrationError, EventList, Neighboring, PrivacyEvent,
@@ -19,6 +19,11 @@ const LOUDEST: f64 = 1e4;
 const CRITIC_SHARE: f64 = 0.05;
 /// How far below the promise a calibrated ε may stay, relative.
 const TOLERANCE: f64 = 1e-6;
+/// The shares of two phases are met to this, relative, in at most so many rounds; a handful does.
+const CLOSE: f64 = 1e-3;
+const ROUNDS: usize = 20;
+/// The most noise that one phase has over the other: at so little ε that no share can be told, shares are not met.
+const STEEPEST: f64 = 100.0;
 /// More than a million additions of ε can lose to rounding, relative.
 const ROUNDING: f64 = 1e-9;
 
@@ -83,20 +88,20 @@ impl Shares {
                 .then(|| NoiseMultiplier::new((2.0 * share * rho).sqrt().recip()))
                 .transpose()
         };
-        let shape = Schedule::shape(settings);
         let protection = Protection {
             budget: *budget,
             marginals: noise(self.marginals)?,
             fine: noise(self.fine)?,
-            schedule: shape.clone(),
+            schedule: Schedule::shape(settings),
             epsilon: 0.0,
         };
-        let at = |scale: f64| Protection {
-            schedule: shape.scaled(scale),
-            ..protection.clone()
-        };
-        let scale = least_noise(budget, |scale| events(&at(scale), rate))?;
-        Ok(scale.map(|Calibrated { value, epsilon }| Protection { epsilon, ..at(value) }))
+        let scaled = protection.scaled_to_budget(rate)?;
+        match scaled {
+            Some(scaled) if settings.schedule == ScheduleKind::TwoPhase => {
+                scaled.with_halves(settings.schedule_early, rate)
+            }
+            other => Ok(other),
+        }
     }
 
     /// The error that names the smallest ε that works with these settings.
@@ -130,6 +135,86 @@ impl Shares {
             epsilon: asked,
             smallest: high,
         })
+    }
+}
+
+impl Protection {
+    /// The same with the critic's noise scaled so that everything together meets the budget; `None` if even the
+    /// loudest noise passes it.
+    fn scaled_to_budget(&self, rate: SamplingRate) -> Result<Option<Self>, PlanError> {
+        let at = |scale: f64| Self {
+            schedule: self.schedule.scaled(scale),
+            ..self.clone()
+        };
+        let scale = least_noise(&self.budget, |scale| events(&at(scale), rate))?;
+        Ok(scale.map(|Calibrated { value, epsilon }| Self { epsilon, ..at(value) }))
+    }
+
+    /// ε of each stretch of steps as if it were a run of its own. The shares of two phases are measured by it.
+    pub(super) fn stretches_alone(&self, rate: SamplingRate) -> Result<Vec<f64>, PlanError> {
+        let alone = |stretch: &Stretch| -> Result<f64, PlanError> {
+            let mut list = EventList::new(self.budget.neighboring);
+            list.push(step_event(rate, stretch.noise_multiplier, stretch.steps), 1);
+            AccountantKind::Rdp
+                .epsilon(&list, self.budget.delta)
+                .map_err(|error| CalibrationError::from(error).into())
+        };
+        self.schedule.stretches().iter().map(alone).collect()
+    }
+
+    /// Two phases, already scaled, whose first takes `early` of the sum of both ε, the whole meeting the budget again.
+    ///
+    /// The first phase's part falls as its noise grows over the second's, so their ratio is found by the secant of the
+    /// last two, on log scales, and by bisection wherever that would leave the bracket.
+    fn with_halves(self, early: f64, rate: SamplingRate) -> Result<Option<Self>, PlanError> {
+        let wanted = (early / (1.0 - early)).ln();
+        let (mut low, mut high) = (-STEEPEST.ln(), STEEPEST.ln());
+        let mut found = self;
+        let mut last: Option<(f64, f64)> = None;
+        for _ in 0..ROUNDS {
+            let (Some(ratio), [first, second]) = (found.phases_ratio(), &found.stretches_alone(rate)?[..])
+            else {
+                break;
+            };
+            let (place, missed) = (ratio.ln(), (first / second).ln() - wanted);
+            if !missed.is_finite() || missed.abs() < CLOSE {
+                break;
+            }
+            if missed > 0.0 {
+                low = place;
+            } else {
+                high = place;
+            }
+            let slope = match last {
+                Some((before, then)) => (missed - then) / (place - before),
+                // ε of a phase goes by 1/σ while it is small.
+                None => -1.0,
+            };
+            last = Some((place, missed));
+            let guess = place - missed / slope;
+            let next = if guess > low && guess < high {
+                guess
+            } else {
+                f64::midpoint(low, high)
+            };
+            let shaped = Self {
+                schedule: Schedule::two_phases(found.schedule.steps(), next.exp()),
+                ..found.clone()
+            };
+            match shaped.scaled_to_budget(rate)? {
+                Some(scaled) => found = scaled,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// The noise of the first of two phases over that of the second.
+    fn phases_ratio(&self) -> Option<f64> {
+        match self.schedule.stretches() {
+            [first, second] => Some(first.noise_multiplier / second.noise_multiplier),
+            _ => None,
+        }
     }
 }
 

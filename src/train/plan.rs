@@ -10,7 +10,7 @@ use super::budget::{self, Budget};
 use super::describe::SettingError;
 use super::layout::RowLayout;
 use super::schedule::{Schedule, Stretch};
-use super::settings::TrainSettings;
+use super::settings::{ScheduleKind, TrainSettings};
 use crate::data::{DataError, EncoderSettings, NumericCode, OpenColumn, Provenance, RowEncoder, Schema};
 use crate::num::{Delta, Epsilon, Message, NoiseMultiplier, SamplingRate, UnitError};
 use crate::privacy::{CalibrationError, EventList, Neighboring};
@@ -161,6 +161,8 @@ pub struct PlanSummary {
     pub sampling_rate: f64,
     /// Noise over the clip norm, stretch by stretch.
     pub noise: Vec<Stretch>,
+    /// ε of the first and the second half as if each were a run of its own, in a schedule of two phases.
+    pub halves: Option<[f64; 2]>,
     /// Noise of the marginals, in rows (one standard deviation of each cell).
     pub marginal_deviation: Option<f64>,
     /// Noise of the fine histograms, in rows.
@@ -333,6 +335,17 @@ impl Plan {
         &self.warnings
     }
 
+    fn halves(&self, protection: &Protection) -> Option<[f64; 2]> {
+        if self.settings.schedule != ScheduleKind::TwoPhase {
+            return None;
+        }
+        protection
+            .stretches_alone(self.sampling_rate)
+            .ok()?
+            .try_into()
+            .ok()
+    }
+
     /// What the plan comes to.
     pub fn summary(&self) -> PlanSummary {
         let protection = self.protection.as_ref();
@@ -347,6 +360,7 @@ impl Plan {
             expected_batch: self.expected_batch,
             sampling_rate: self.sampling_rate.get(),
             noise: protection.map_or_else(Vec::new, |protection| protection.schedule.stretches().to_vec()),
+            halves: protection.and_then(|protection| self.halves(protection)),
             marginal_deviation: protection.and_then(|protection| {
                 deviation(
                     protection.marginals,

@@ -25,13 +25,18 @@ pub struct Schedule {
 
 impl Schedule {
     /// The shape of the settings' schedule over all steps, with noise 1 at its quietest. The settings are checked.
+    ///
+    /// Of two phases it is the shape from which a plan begins: ε of many Gaussian steps goes by 1/σ while it is small,
+    /// so their noise is in the inverse proportion of their shares. [`Self::two_phases`] is what it comes to.
     pub fn shape(settings: &TrainSettings) -> Self {
         let (kind, ratio, steps) = (settings.schedule, settings.schedule_ratio, settings.steps);
+        if kind == ScheduleKind::TwoPhase {
+            return Self::two_phases(steps, (1.0 - settings.schedule_early) / settings.schedule_early);
+        }
         let points = &settings.schedule_points;
         let quietest = points.iter().copied().fold(f64::INFINITY, f64::min);
         let stairs = match kind {
-            ScheduleKind::Constant => 1,
-            ScheduleKind::TwoPhase => 2,
+            ScheduleKind::Constant | ScheduleKind::TwoPhase => 1,
             ScheduleKind::Linear | ScheduleKind::Exponential | ScheduleKind::Points => STAIRS,
         };
         let stairs = stairs.min(steps).max(1);
@@ -44,8 +49,8 @@ impl Schedule {
                 stair as f64 / (stairs - 1) as f64
             };
             let noise_multiplier = match kind {
-                ScheduleKind::Constant => 1.0,
-                ScheduleKind::TwoPhase | ScheduleKind::Linear => ratio + (1.0 - ratio) * place,
+                ScheduleKind::Constant | ScheduleKind::TwoPhase => 1.0,
+                ScheduleKind::Linear => ratio + (1.0 - ratio) * place,
                 ScheduleKind::Exponential => ratio.powf(1.0 - place),
                 ScheduleKind::Points => between(points, place) / quietest,
             };
@@ -54,6 +59,24 @@ impl Schedule {
                 noise_multiplier,
             }
         });
+        Self {
+            stretches: stretches.collect(),
+        }
+    }
+
+    /// Two halves, the first with `ratio` times the noise of the second, and noise 1 in the quieter. A single step
+    /// has no halves.
+    pub fn two_phases(steps: u64, ratio: f64) -> Self {
+        let first = steps / 2;
+        let halves = [(first, ratio.max(1.0)), (steps - first, ratio.recip().max(1.0))];
+        let stretches =
+            halves
+                .into_iter()
+                .filter(|(steps, _)| *steps > 0)
+                .map(|(steps, noise_multiplier)| Stretch {
+                    steps,
+                    noise_multiplier: if first == 0 { 1.0 } else { noise_multiplier },
+                });
         Self {
             stretches: stretches.collect(),
         }
@@ -138,6 +161,7 @@ mod tests {
             for steps in [1, 2, 31, 32, 33, 3000] {
                 let settings = TrainSettings {
                     schedule: kind,
+                    schedule_early: 0.25,
                     schedule_ratio: 3.0,
                     steps,
                     ..TrainSettings::default()

@@ -11,7 +11,7 @@ pub enum ScheduleKind {
     /// The same noise at every step.
     #[default]
     Constant,
-    /// More noise in the first half, less in the second.
+    /// One noise in the first half, another in the second, by the first half's share of ε.
     TwoPhase,
     /// Noise that falls in a straight line.
     Linear,
@@ -34,7 +34,9 @@ pub struct TrainSettings {
     pub clip_norm: f64,
     /// How the noise changes over the steps.
     pub schedule: ScheduleKind,
-    /// Noise at the first step over noise at the last, for schedules that fall.
+    /// The first half's share of ε in a schedule of two phases, each half taken by itself.
+    pub schedule_early: f64,
+    /// Noise at the first step over noise at the last, where it falls in a line or by a factor.
     pub schedule_ratio: f64,
     /// Noise at equally distant places from the first step to the last, each relative to the others.
     pub schedule_points: Vec<f64>,
@@ -141,6 +143,7 @@ impl Default for TrainSettings {
             batch_size: 512,
             clip_norm: 0.5,
             schedule: ScheduleKind::Constant,
+            schedule_early: 0.2,
             schedule_ratio: 2.0,
             schedule_points: vec![2.0, 1.5, 1.2, 1.0],
             marginals: true,

@@ -113,7 +113,7 @@ several-sum = as a sum
 several-rdp = Rényi
 several-pld = loss distributions
 several-totals = { $count } questions at ε = { $epsilon } each come to ε = { $sum } as a sum, { $rdp } by Rényi divergences and { $pld } by loss distributions, at δ = { $delta }.
-several-split = To keep all { $count } within ε = { $epsilon }, each may have ε = { $sum } by the sum and { $rdp } by Rényi divergences.
+several-split = To keep all { $count } within ε = { $epsilon }, each may have ε = { $sum } by the sum, { $rdp } by Rényi divergences and { $pld } by loss distributions.
 several-delta = In the sum every question’s δ adds up as well; the other two are at this δ together.
 several-bins = A histogram is one question: a row lies in one bin.
 several-none = This mechanism cannot be composed at this ε and δ.

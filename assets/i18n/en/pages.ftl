@@ -208,6 +208,10 @@ inverse-working = Looking for ε…
 cost-noise = Noise multiplier { $noise } in each of { $steps } steps; every row enters a step with a chance of { $rate }.
 cost-marginals = The marginals carry noise of ±{ $rows } rows a cell.
 schedule-shape = Relative noise over the run
+axis-share = share of rows
+axis-run = share of the run
+axis-noise = relative noise
+schedule-halves = By itself the first half comes to ε = { $early } ({ $share }) and the second to ε = { $late } ({ $rest }); together they cost less than their sum, and with all that is bought before them they meet the total.
 schedule-point = Noise at { $share } of the run
 schedule-reset = back to the first points
 schedule-epsilon = ε over the steps as planned

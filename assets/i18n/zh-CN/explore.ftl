@@ -112,7 +112,7 @@ several-sum = 相加
 several-rdp = Rényi
 several-pld = 损失分布
 several-totals = { $count } 个问题，每个 ε = { $epsilon }：相加得 ε = { $sum }，按 Rényi 散度为 { $rdp }，按损失分布为 { $pld }（δ = { $delta }）。
-several-split = 要使全部 { $count } 个问题不超过 ε = { $epsilon }：按相加，每个可用 ε = { $sum }；按 Rényi 散度，每个可用 { $rdp }。
+several-split = 要使全部 { $count } 个问题不超过 ε = { $epsilon }：按相加，每个可用 ε = { $sum }；按 Rényi 散度，每个可用 { $rdp }；按损失分布，每个可用 { $pld }。
 several-delta = 相加时，各问题的 δ 也要相加；另外两种按全部问题合用此 δ 计算。
 several-bins = 一个直方图是一个问题：一行只在一个区间里。
 several-none = 在这个 ε 和 δ 下无法组合这种机制。

@@ -199,6 +199,10 @@ inverse-working = 正在寻找 ε……
 cost-noise = { $steps } 步，每步噪声倍数 { $noise }；每行以 { $rate } 的概率进入一步。
 cost-marginals = 边缘分布每格的噪声约为 ±{ $rows } 行。
 schedule-shape = 训练过程中的相对噪声
+axis-share = 行的占比
+axis-run = 训练进度
+axis-noise = 相对噪声
+schedule-halves = 单看前半程为 ε = { $early }（{ $share }），后半程为 ε = { $late }（{ $rest }）；两者合计低于其和，连同此前购买的部分正好达到总量。
 schedule-point = 训练 { $share } 处的噪声
 schedule-reset = 恢复最初的各点
 schedule-epsilon = 按方案，ε 随步数的变化

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::engine::coordinator::{Coordinator, Note};
 use crate::engine::event::{Area, Problem};
-use crate::engine::explore::{Composed, Explored, Several, explore};
+use crate::engine::explore::{Explored, explore};
+use crate::engine::several::{Composed, SeveralRequest};
 use crate::release::outlook::Question;
 
 /// The last answers, and what waits for a thread.
@@ -15,7 +16,7 @@ pub(super) struct ExploreState {
     next: Option<Box<Question>>,
     composed: Option<Arc<Composed>>,
     is_composing: bool,
-    next_several: Option<Box<Several>>,
+    next_several: Option<Box<SeveralRequest>>,
 }
 
 impl ExploreState {
@@ -91,8 +92,8 @@ impl Coordinator {
         self.next_exploration();
     }
 
-    pub(super) fn compose_several(&mut self, several: Box<Several>) {
-        self.explore.next_several = Some(several);
+    pub(super) fn compose_several(&mut self, request: Box<SeveralRequest>) {
+        self.explore.next_several = Some(request);
         self.next_composition();
     }
 
@@ -100,16 +101,18 @@ impl Coordinator {
         if self.explore.is_composing {
             return;
         }
-        let Some(several) = self.explore.next_several.take() else {
+        let Some(request) = self.explore.next_several.take() else {
             return;
         };
         let notes = self.note_sender.clone();
         let spawned = std::thread::Builder::new().name("compose".into()).spawn(move || {
-            let points = crate::engine::catching(Area::Release, || Ok(several.compose()));
-            let _ = notes.send(Note::Composed(Box::new(Composed {
-                several: *several,
-                points: points.unwrap_or_default(),
-            })));
+            let asked = (*request).clone();
+            let composed = crate::engine::catching(Area::Release, || Ok(request.compose()));
+            let _ = notes.send(Note::Composed(Box::new(composed.unwrap_or(Composed {
+                request: asked,
+                points: Vec::new(),
+                share: None,
+            }))));
         });
         match spawned {
             Ok(_) => self.explore.is_composing = true,

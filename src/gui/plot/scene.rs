@@ -7,7 +7,9 @@ mod export;
 mod handle;
 mod paint;
 
-use eframe::egui::{Color32, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo, accesskit::Role, pos2, vec2};
+use eframe::egui::{
+    Color32, Pos2, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo, accesskit::Role, pos2, vec2,
+};
 
 pub use handle::Handle;
 
@@ -172,9 +174,39 @@ pub struct Scene<'a> {
     pub steward: bool,
 }
 
+/// A picture in its place on the screen.
+pub struct Placed<'s> {
+    scene: &'s Scene<'s>,
+    frame: Rect,
+}
+
+impl Placed<'_> {
+    /// Where a point lies.
+    pub fn at(&self, point: [f64; 2]) -> Pos2 {
+        self.scene.place(self.frame, point)
+    }
+
+    /// The value on the vertical axis at this height, within its ends.
+    pub fn value_at(&self, y: f32) -> f64 {
+        let share = f64::from((self.frame.bottom() - y) / self.frame.height());
+        self.scene.y.value(share.clamp(0.0, 1.0))
+    }
+}
+
 impl Scene<'_> {
     /// Draws the picture in the space that is left; the new value when its handle was moved.
     pub fn show(self, ui: &mut Ui, cx: &mut Cx<'_>) -> Option<f64> {
+        self.show_under(ui, cx, |_, _, _| ()).0
+    }
+
+    /// Draws the picture in the space that is left, and `over` it what can be grasped; the new value when its handle
+    /// was moved, and what came of `over` if there was room.
+    pub fn show_under<R>(
+        self,
+        ui: &mut Ui,
+        cx: &mut Cx<'_>,
+        over: impl FnOnce(&mut Ui, &mut Cx<'_>, &Placed<'_>) -> R,
+    ) -> (Option<f64>, Option<R>) {
         let size = vec2(ui.available_width(), ui.available_height().max(120.0));
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
         let enabled = ui.is_enabled();
@@ -184,10 +216,11 @@ impl Scene<'_> {
             pos2(rect.right() - AIR, rect.bottom() - BELOW),
         );
         if frame.width() < 20.0 || frame.height() < 20.0 {
-            return None;
+            return (None, None);
         }
         self.paint(ui, cx, frame);
-        self.menu(&response, cx, rect);
+        // By a right click, or the menu key on the focused picture.
+        response.context_menu(|ui| self.offer(ui, cx, rect));
         let moved = self.handle.as_ref().and_then(|handle| {
             let mut inside = ui.new_child(UiBuilder::new().id_salt(self.id).max_rect(frame));
             handle.show(&mut inside, cx, frame, &self.x, |y| self.y.share(y))
@@ -195,11 +228,14 @@ impl Scene<'_> {
         if response.hovered() && moved.is_none() {
             self.read(ui, &response, frame);
         }
-        moved
+        let placed = Placed { scene: &self, frame };
+        let mut inside = ui.new_child(UiBuilder::new().id_salt((self.id, "over")).max_rect(frame));
+        let over = over(&mut inside, cx, &placed);
+        (moved, Some(over))
     }
 
     /// Where a point lies on the screen.
-    fn place(&self, frame: Rect, [x, y]: [f64; 2]) -> eframe::egui::Pos2 {
+    fn place(&self, frame: Rect, [x, y]: [f64; 2]) -> Pos2 {
         pos2(
             frame.left() + frame.width() * self.x.share(x).clamp(-0.5, 1.5) as f32,
             frame.bottom() - frame.height() * self.y.share(y).clamp(-0.5, 1.5) as f32,
@@ -229,35 +265,33 @@ impl Scene<'_> {
         }
     }
 
-    /// What a right click, or the menu key on the focused picture, offers: the points and the picture.
-    fn menu(&self, response: &Response, cx: &mut Cx<'_>, rect: Rect) {
+    /// What the menu of a picture offers: the points and the picture, which is drawn at `rect`.
+    pub fn offer(&self, ui: &mut Ui, cx: &mut Cx<'_>, rect: Rect) {
         let t = cx.texts;
-        response.context_menu(|ui| {
-            if ui.button(t.get("figure-copy")).clicked() {
-                ui.ctx().copy_text(export::csv(self, cx));
+        if ui.button(t.get("figure-copy")).clicked() {
+            ui.ctx().copy_text(export::csv(self, cx));
+            ui.close();
+        }
+        for (key, ending) in [("figure-svg", "svg"), ("figure-csv", "csv")] {
+            if ui.button(t.get(key)).clicked() {
+                let content = if ending == "svg" {
+                    export::svg(self, cx)
+                } else {
+                    export::csv(self, cx)
+                };
+                let name = format!("{}.{ending}", self.id);
+                cx.intents.push(Intent::SaveFigure(name, content.into_bytes()));
                 ui.close();
             }
-            for (key, ending) in [("figure-svg", "svg"), ("figure-csv", "csv")] {
-                if ui.button(t.get(key)).clicked() {
-                    let content = if ending == "svg" {
-                        export::svg(self, cx)
-                    } else {
-                        export::csv(self, cx)
-                    };
-                    let name = format!("{}.{ending}", self.id);
-                    cx.intents.push(Intent::SaveFigure(name, content.into_bytes()));
-                    ui.close();
-                }
-            }
-            if ui.button(t.get("figure-png")).clicked() {
-                cx.intents.push(Intent::TakePicture {
-                    name: format!("{}.png", self.id),
-                    rect: rect.expand(4.0),
-                    steward: self.steward,
-                });
-                ui.close();
-            }
-        });
+        }
+        if ui.button(t.get("figure-png")).clicked() {
+            cx.intents.push(Intent::TakePicture {
+                name: format!("{}.png", self.id),
+                rect: rect.expand(4.0),
+                steward: self.steward,
+            });
+            ui.close();
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use eframe::egui::{self, Context, ViewportCommand};
 
 use crate::engine::command::Command;
 use crate::engine::event::Area;
-use crate::engine::settings::{Folded, Theme};
+use crate::engine::settings::{Folded, Sizes, Theme};
 use crate::engine::snapshot::{RunState, Snapshot};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
@@ -73,6 +73,7 @@ impl Workbench {
             }
             Intent::AskRelease(order, lines) => self.question = Some(Question::Release(order, lines)),
             Intent::SaveReleases => self.save_releases(),
+            Intent::Resized(panel, size) => panel.remember(&mut self.settings.sizes, size),
             Intent::SaveFigure(name, content) => self.save_figure(&name, content),
             Intent::TakePicture { name, rect, steward } => self.pictures.take(name, rect, steward),
             Intent::ChooseFigure => {
@@ -147,6 +148,7 @@ impl Workbench {
                 self.dressed = None;
                 self.messages.log_open = false;
                 self.settings.folded = Folded::default();
+                self.settings.sizes = Sizes::default();
                 self.keep_settings();
             }
             Action::Undo | Action::Redo => {

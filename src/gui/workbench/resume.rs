@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::data::Schema;
 use crate::engine::Session;
 use crate::engine::command::{Command, RunRequest};
-use crate::engine::settings::Folded;
+use crate::engine::settings::{Folded, Sizes};
 use crate::engine::snapshot::Snapshot;
 use crate::gui::command::{Action, Page};
 use crate::gui::workbench::Workbench;
@@ -18,6 +18,7 @@ pub(super) struct Kept {
     plan: RunRequest,
     page: Page,
     folded: Folded,
+    sizes: Sizes,
 }
 
 impl Workbench {
@@ -30,7 +31,8 @@ impl Workbench {
     pub(super) fn session(&self, snapshot: &Snapshot) -> Option<Session> {
         let dataset = snapshot.dataset.as_ref()?;
         let page = Action::Go(self.page).described().key;
-        Session::of(dataset, &self.train.request, page, self.settings.folded)
+        let layout = (self.settings.folded, self.settings.sizes);
+        Session::of(dataset, &self.train.request, page, layout)
     }
 
     /// Keeps the present work whenever it has changed and nothing is held down.
@@ -45,6 +47,7 @@ impl Workbench {
                 && kept.plan == self.train.request
                 && kept.page == self.page
                 && kept.folded == self.settings.folded
+                && kept.sizes == self.settings.sizes
         });
         if same {
             return;
@@ -55,6 +58,7 @@ impl Workbench {
             plan: self.train.request.clone(),
             page: self.page,
             folded: self.settings.folded,
+            sizes: self.settings.sizes,
         });
         if let Some(session) = self.session(snapshot) {
             self.welcome.last = Some(session.clone());
@@ -74,7 +78,7 @@ impl Workbench {
         }
     }
 
-    /// The table is read: schema, plan, page and folds come back.
+    /// The table is read: schema, plan, page and layout come back.
     pub(super) fn resumed(&mut self) {
         let Some(session) = self.resuming.take() else {
             return;
@@ -84,6 +88,7 @@ impl Workbench {
         }
         self.train.request = session.plan.request();
         self.settings.folded = session.folded;
+        self.settings.sizes = session.sizes;
         let page = Page::ALL
             .into_iter()
             .find(|page| Action::Go(*page).described().key == session.page);

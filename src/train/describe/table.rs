@@ -181,7 +181,7 @@ const POINTS: SettingRange = SettingRange::Numbers {
 
 /// All settings, in the order in which a form shows them.
 #[rustfmt::skip]
-pub const SETTINGS: [SettingDescription; 30] = [
+pub const SETTINGS: [SettingDescription; 31] = [
     setting!("steps", steps, Privacy, "steps", integer(1, 1_000_000), false,
         "Critic steps, each one noisy look at the data; more steps mean more noise in each."),
     setting!("batch-size", batch_size, Privacy, "rows", integer(1, 65_536), false,
@@ -190,8 +190,10 @@ pub const SETTINGS: [SettingDescription; 30] = [
         "The most that one row's gradient may move a step (ℓ2 norm over all layers together)."),
     setting!("schedule", schedule, Privacy, "", SettingRange::Choice(&SCHEDULE_NAMES), true,
         "How the noise changes over the steps; the whole is scaled to meet the budget exactly."),
+    setting!("schedule-early", schedule_early, Privacy, "of ε", real(0.05, 0.95), true,
+        "The first half's share of ε in two phases: 0.2 is \"2 early, 8 late\" of a total of 10."),
     setting!("schedule-ratio", schedule_ratio, Privacy, "times", real(1.0, 10.0), true,
-        "Noise at the first step over noise at the last, for schedules that fall."),
+        "Noise at the first step over noise at the last, where it falls in a line or by a factor."),
     setting!("schedule-points", schedule_points, Privacy, "", POINTS, true,
         "Noise at equally distant places from the first step to the last, each relative to the others."),
     setting!("marginals", marginals, Marginals, "", SettingRange::Switch, false,

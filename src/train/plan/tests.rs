@@ -3,7 +3,6 @@
 use super::*;
 use crate::data::{Column, Kind, Provenance, Unit};
 use crate::privacy::{AccountantKind, PrivacyEvent};
-use crate::train::ScheduleKind;
 use crate::train::testing::schema;
 
 const ROWS: usize = 20_000;
@@ -68,6 +67,71 @@ fn events_meet_the_budget_from_below_under_every_schedule_and_relation() {
             assert_eq!(steps, 200);
         }
     }
+}
+
+#[test]
+fn two_phases_divide_epsilon_as_asked_and_the_whole_meets_the_budget() {
+    for (early, epsilon) in [(0.2, 10.0), (0.2, 1.0), (0.5, 1.0), (0.8, 3.0), (0.1, 0.5)] {
+        let settings = TrainSettings {
+            schedule: ScheduleKind::TwoPhase,
+            schedule_early: early,
+            steps: 400,
+            ..TrainSettings::default()
+        };
+        let plan = plan(&settings, private(epsilon)).unwrap();
+        let summary = plan.summary();
+        // The halves as lists of their own, by the accountant itself.
+        let alone: Vec<f64> = summary
+            .noise
+            .iter()
+            .map(|stretch| {
+                let mut list = EventList::new(Neighboring::AddRemoveOne);
+                list.push(
+                    PrivacyEvent::PoissonSampledGaussian {
+                        sampling_rate: summary.sampling_rate,
+                        noise_multiplier: stretch.noise_multiplier,
+                        steps: stretch.steps,
+                    },
+                    1,
+                );
+                AccountantKind::Rdp
+                    .epsilon(&list, Delta::new(1e-5).unwrap())
+                    .unwrap()
+            })
+            .collect();
+        assert_eq!(summary.halves.map(Vec::from), Some(alone.clone()));
+        let share = alone[0] / (alone[0] + alone[1]);
+        assert!((share - early).abs() < 2e-3, "{early} of {epsilon}: {share}");
+        let whole = summary.epsilon.unwrap();
+        assert!(
+            whole <= epsilon && whole > epsilon * 0.999,
+            "{whole} of {epsilon}"
+        );
+        assert_eq!(
+            summary
+                .noise
+                .iter()
+                .map(|stretch| stretch.steps)
+                .collect::<Vec<_>>(),
+            [200, 200]
+        );
+    }
+}
+
+#[test]
+fn shares_that_cannot_be_told_end_and_a_single_step_has_no_halves() {
+    let settings = TrainSettings {
+        schedule: ScheduleKind::TwoPhase,
+        schedule_early: 0.05,
+        steps: 10,
+        ..TrainSettings::default()
+    };
+    let tiny = plan(&settings, private(0.02)).unwrap().summary();
+    let ratio = tiny.noise[0].noise_multiplier / tiny.noise[1].noise_multiplier;
+    assert!(ratio <= 100.0 + 1e-9 && tiny.epsilon.unwrap() <= 0.02, "{ratio}");
+    let single = TrainSettings { steps: 1, ..settings };
+    let single = plan(&single, private(1.0)).unwrap().summary();
+    assert!(single.halves.is_none() && single.noise.len() == 1);
 }
 
 #[test]

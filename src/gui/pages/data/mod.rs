@@ -11,6 +11,7 @@ use crate::engine::event::Area;
 use crate::gui::command::Action;
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
+use crate::gui::panels::Sized;
 use crate::gui::problems;
 use crate::gui::theme::STEP;
 use crate::gui::widgets::{self, Icon};
@@ -63,16 +64,14 @@ impl DataPage {
             });
             return;
         }
-        egui::Panel::bottom("preview")
-            .resizable(true)
-            .default_size(height * 0.42)
-            .size_range(140.0..=(height - 200.0).max(141.0))
+        let panel = egui::Panel::bottom("preview")
             .show_separator_line(false)
-            .frame(egui::Frame::new())
-            .show(ui, |ui| {
-                ui.add_space(STEP);
-                self.preview_card(ui, cx, &dataset);
-            });
+            .frame(egui::Frame::new());
+        let size = (height * 0.42, 140.0..=(height - 200.0).max(141.0));
+        Sized::Rows.show(ui, cx, panel, size, |ui, cx| {
+            ui.add_space(STEP);
+            self.preview_card(ui, cx, &dataset);
+        });
         egui::CentralPanel::no_frame().show(ui, |ui| self.schema_card(ui, cx, &dataset));
     }
 

@@ -27,7 +27,7 @@ struct Drawn<'a> {
 fn drawn<'a>(view: &View<'a>) -> Option<Drawn<'a>> {
     let own = view.truth().filter(|truth| truth.cells.len() > 1);
     let (outlook, truth) = match own {
-        Some(truth) => (view.outlook, truth),
+        Some(truth) => (view.outlook.as_ref(), truth),
         None => (view.beside?, view.seen?.histogram.for_steward().as_ref()?),
     };
     let chosen = view.settings.mechanism;

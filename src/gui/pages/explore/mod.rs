@@ -25,10 +25,11 @@ pub use settings::{ExploreSettings, Measure, Picture};
 
 use crate::data::Schema;
 use crate::engine::snapshot::{Dataset, Snapshot};
-use crate::engine::{Area, Command, Explored, Several};
+use crate::engine::{Area, Command, Explored, SeveralRequest};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::panels::Sized;
 use crate::gui::problems;
 use crate::gui::theme::STEP;
 use crate::gui::widgets;
@@ -58,7 +59,7 @@ pub struct ExplorePage {
     price: price::Price,
     generation: u64,
     asked: Option<(Question, Arc<Schema>)>,
-    asked_several: Option<Several>,
+    asked_several: Option<SeveralRequest>,
 }
 
 impl ExplorePage {
@@ -134,30 +135,27 @@ impl ExplorePage {
             top: 12,
             bottom: 12,
         };
-        egui::Panel::left("question")
-            .resizable(true)
-            .default_size(FORM)
-            .size_range(256.0..=440.0)
-            .frame(egui::Frame::new().fill(cx.palette.panel).inner_margin(margin))
-            .show(ui, |ui| {
-                // What asks for the release stays in view, however long the form is.
-                egui::Panel::bottom("release")
-                    .resizable(false)
-                    .show_separator_line(false)
-                    .frame(egui::Frame::new().inner_margin(egui::Margin {
-                        right: 8,
-                        top: 8,
-                        ..Default::default()
-                    }))
-                    .show(ui, |ui| self.price.button(ui, cx, dataset, &self.settings));
-                egui::ScrollArea::vertical()
-                    .id_salt("explore form")
-                    .auto_shrink(false)
-                    .show(ui, |ui| {
-                        ui.set_width(ui.available_width() - 8.0);
-                        self.form(ui, cx, dataset, explored);
-                    });
-            });
+        let panel = egui::Panel::left("question")
+            .frame(egui::Frame::new().fill(cx.palette.panel).inner_margin(margin));
+        Sized::Question.show(ui, cx, panel, (FORM, 256.0..=440.0), |ui, cx| {
+            // What asks for the release stays in view, however long the form is.
+            egui::Panel::bottom("release")
+                .resizable(false)
+                .show_separator_line(false)
+                .frame(egui::Frame::new().inner_margin(egui::Margin {
+                    right: 8,
+                    top: 8,
+                    ..Default::default()
+                }))
+                .show(ui, |ui| self.price.button(ui, cx, dataset, &self.settings));
+            egui::ScrollArea::vertical()
+                .id_salt("explore form")
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    ui.set_width(ui.available_width() - 8.0);
+                    self.form(ui, cx, dataset, explored);
+                });
+        });
         egui::CentralPanel::no_frame().show(ui, |ui| {
             egui::Frame::new().inner_margin(12).show(ui, |ui| {
                 self.card(ui, cx, dataset, explored);
@@ -170,7 +168,7 @@ impl ExplorePage {
         self.settings.keep_to(dataset);
         self.model.follow(dataset, &self.settings.question());
         let outlook = self.model.outlook().and_then(|outlook| outlook.as_ref().ok());
-        self.settings.fit(outlook);
+        self.settings.fit(outlook.map(Arc::as_ref));
         self.price.follow(&self.settings, dataset);
     }
 
@@ -200,7 +198,7 @@ impl ExplorePage {
             &mut self.settings,
         );
         let outlook = self.model.outlook().and_then(|outlook| outlook.as_ref().ok());
-        let offered = self.settings.fit(outlook);
+        let offered = self.settings.fit(outlook.map(Arc::as_ref));
         form::price(ui, cx, &offered, &mut self.settings);
         if let Some(outlook) = outlook {
             form::sensitivity(ui, cx, dataset, outlook, &self.settings);
@@ -392,7 +390,7 @@ enum Drawn {
     /// Its mark was dragged to this ε.
     Moved(f64),
     /// It is about several questions and needs the model's other parts.
-    Several(Option<Several>),
+    Several(Option<SeveralRequest>),
     /// The question has no picture.
     Nothing,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::settings::{ExploreSettings, Measure};
 use crate::data::Schema;
 use crate::engine::snapshot::{Dataset, Snapshot};
-use crate::engine::{Explored, Problem, Seen, Several, histogram_of, outlook_for};
+use crate::engine::{Explored, Problem, Seen, Several, SeveralRequest, histogram_of, outlook_for};
 use crate::num::{Delta, Epsilon};
 use crate::release::outlook::{
     CellTruth, DRAWS, Law, Mechanism, Outlook, Question, SHOWN_EPSILONS, Truth, draw_epsilon,
@@ -28,11 +28,11 @@ pub type Points = Rc<Vec<[f64; 2]>>;
 #[derive(Default)]
 pub struct Model {
     known: Option<(Question, Arc<Schema>)>,
-    outlook: Option<Result<Outlook, Problem>>,
+    outlook: Option<Result<Arc<Outlook>, Problem>>,
     beside: Option<Outlook>,
     curves: Vec<(Key, Points)>,
     renyi: Option<(Several, Points)>,
-    split: Option<(Several, f64, Option<f64>)>,
+    share: Option<(SeveralRequest, Option<f64>)>,
 }
 
 /// What a curve depends on.
@@ -58,7 +58,7 @@ pub struct View<'a> {
     /// The table.
     pub dataset: &'a Dataset,
     /// The closed forms.
-    pub outlook: &'a Outlook,
+    pub outlook: &'a Arc<Outlook>,
     /// The closed forms of the histogram beside the question.
     pub beside: Option<&'a Outlook>,
     /// What the rows say, once they were read.
@@ -134,18 +134,23 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// The sum of several questions alike.
-    pub fn several(&self) -> Option<Several> {
+    /// Several questions alike, and what they are made of.
+    pub fn several(&self) -> Option<SeveralRequest> {
         let budget = self.budget(self.settings.epsilon)?;
         let events = self
             .outlook
             .events(self.settings.mechanism, budget.0, budget.1)
             .ok()?;
-        Some(Several {
-            events,
-            delta: self.settings.delta,
-            most: self.settings.questions as u64,
-            parallel: self.settings.parallel,
+        Some(SeveralRequest {
+            several: Several {
+                events,
+                delta: self.settings.delta,
+                most: self.settings.questions as u64,
+                parallel: self.settings.parallel,
+            },
+            outlook: Arc::clone(self.outlook),
+            mechanism: self.settings.mechanism,
+            total: self.settings.epsilon,
         })
     }
 }
@@ -167,7 +172,7 @@ impl Model {
             return;
         }
         self.known = Some((question.clone(), Arc::clone(&dataset.schema)));
-        self.outlook = Some(outlook_for(&dataset.schema, question));
+        self.outlook = Some(outlook_for(&dataset.schema, question).map(Arc::new));
         self.beside = histogram_of(question).and_then(|beside| outlook_for(&dataset.schema, &beside).ok());
         self.curves.clear();
     }
@@ -178,7 +183,7 @@ impl Model {
     }
 
     /// The closed forms, or why there are none.
-    pub fn outlook(&self) -> Option<&Result<Outlook, Problem>> {
+    pub fn outlook(&self) -> Option<&Result<Arc<Outlook>, Problem>> {
         self.outlook.as_ref()
     }
 
@@ -272,44 +277,15 @@ impl Model {
         points
     }
 
-    /// The ε of each of several questions whose Rényi total is the present ε; kept with what it was found for.
-    pub fn split(&mut self, settings: &ExploreSettings, several: &Several) -> Option<f64> {
-        if let Some((known, total, found)) = &self.split
-            && known == several
-            && total.to_bits() == settings.epsilon.to_bits()
+    /// The share of each of several questions by Rényi divergences; kept with what it was found for.
+    pub fn share(&mut self, request: &SeveralRequest) -> Option<f64> {
+        if let Some((known, found)) = &self.share
+            && known.is(request)
         {
             return *found;
         }
-        let outlook = self.outlook.as_ref()?.as_ref().ok()?;
-        let (total, delta) = (settings.epsilon, Delta::new(settings.delta).ok()?);
-        let fits = |epsilon: f64| {
-            let events = Epsilon::new(epsilon)
-                .ok()
-                .and_then(|epsilon| outlook.events(settings.mechanism, epsilon, delta).ok());
-            events.is_some_and(|events| {
-                let several = Several {
-                    events,
-                    ..several.clone()
-                };
-                several.by_renyi(several.most).is_some_and(|spent| spent <= total)
-            })
-        };
-        // Never less than by the sum, never more than all of it.
-        let (mut low, mut high) = (total / several.most.max(1) as f64, total);
-        let found = if fits(high) {
-            Some(high)
-        } else {
-            for _ in 0..20 {
-                let middle = (low * high).sqrt();
-                if fits(middle) {
-                    low = middle;
-                } else {
-                    high = middle;
-                }
-            }
-            Some(low)
-        };
-        self.split = Some((several.clone(), total, found));
+        let found = request.share_by_renyi();
+        self.share = Some((request.clone(), found));
         found
     }
 

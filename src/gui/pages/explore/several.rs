@@ -4,12 +4,11 @@ use eframe::egui::{self, Ui};
 
 use super::model::{Model, Points};
 use super::settings::ExploreSettings;
-use crate::engine::{Command, Several};
+use crate::engine::{Command, Composed, Several, SeveralRequest};
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::plot::scene::{Axis, Look, Scene, Trace, range_from_zero};
 use crate::gui::widgets::{NumberRow, Slider};
-use crate::privacy::Neighboring;
 use crate::release::Query;
 
 /// At how many counts the Rényi curve is drawn.
@@ -49,16 +48,6 @@ pub fn controls(ui: &mut Ui, cx: &Cx<'_>, settings: &mut ExploreSettings) {
     });
 }
 
-/// The sum: ε adds up over questions, and over disjoint parts the largest counts, or the two largest where a row may
-/// move between them.
-pub fn sum(several: &Several, epsilon: f64, count: u64) -> f64 {
-    match (several.parallel, several.events.neighboring) {
-        (false, _) => epsilon * count as f64,
-        (true, Neighboring::ReplaceOne) => epsilon * count.min(2) as f64,
-        (true, _) => epsilon,
-    }
-}
-
 fn line(name: &str, color: egui::Color32, points: Vec<[f64; 2]>, look: Look) -> Trace<'_> {
     Trace {
         name,
@@ -72,10 +61,10 @@ fn line(name: &str, color: egui::Color32, points: Vec<[f64; 2]>, look: Look) -> 
 }
 
 /// Asks for the loss distributions whenever the question has changed.
-fn ask(cx: &mut Cx<'_>, asked: &mut Option<Several>, several: &Several) {
-    if asked.as_ref() != Some(several) {
-        *asked = Some(several.clone());
-        cx.send(Command::ComposeSeveral(Box::new(several.clone())));
+fn ask(cx: &mut Cx<'_>, asked: &mut Option<SeveralRequest>, request: &SeveralRequest) {
+    if !asked.as_ref().is_some_and(|asked| asked.is(request)) {
+        *asked = Some(request.clone());
+        cx.send(Command::ComposeSeveral(Box::new(request.clone())));
     }
 }
 
@@ -85,44 +74,38 @@ pub fn show(
     cx: &mut Cx<'_>,
     model: &mut Model,
     settings: &ExploreSettings,
-    (several, asked): (Option<Several>, &mut Option<Several>),
+    (request, asked): (Option<SeveralRequest>, &mut Option<SeveralRequest>),
 ) {
     let t = cx.texts;
-    let Some(several) = several else {
+    let Some(request) = request else {
         ui.label(cx.palette.caption(t.get("several-none")));
         return;
     };
-    ask(cx, asked, &several);
-    let renyi = model.renyi(&several, COUNTS);
-    let split = model.split(settings, &several);
+    ask(cx, asked, &request);
+    let several = &request.several;
+    let renyi = model.renyi(several, COUNTS);
     let composed = cx.snapshot.composed.clone();
-    let is_present = composed
-        .as_ref()
-        .is_some_and(|composed| composed.several == several);
-    let loss = composed
-        .map(|composed| composed.points.clone())
-        .unwrap_or_default();
-    totals(
-        ui,
-        cx,
-        settings,
-        (&several, &renyi, if is_present { &loss } else { &[] }),
-        split,
-    );
+    let present = composed
+        .as_deref()
+        .filter(|composed| composed.request.is(&request));
+    totals(ui, cx, settings, several, (&renyi, present));
+    shares(ui, cx, &request, (model.share(&request), present));
+    notes(ui, cx, settings);
     let palette = cx.palette;
     let counts = several.counts(COUNTS);
     let sums = counts
         .iter()
-        .map(|&count| [count as f64, sum(&several, settings.epsilon, count)])
+        .map(|&count| [count as f64, several.sum(settings.epsilon, count)])
         .collect();
-    let dim = if is_present {
+    let dim = if present.is_some() {
         palette.accent
     } else {
         palette.accent_soft
     };
     let most = several.most.max(2) as f64;
     // The last curve stays, dimmed, until the new one is there; what lies beyond the present axis is cut.
-    let loss: Vec<[f64; 2]> = loss.into_iter().filter(|point| point[0] <= most).collect();
+    let known = composed.as_deref().map_or(&[][..], |composed| &composed.points);
+    let loss: Vec<[f64; 2]> = known.iter().copied().filter(|point| point[0] <= most).collect();
     let traces = vec![
         line(t.get("several-sum"), palette.muted, sums, Look::Line),
         line(t.get("several-rdp"), palette.second, renyi.to_vec(), Look::Dashed),
@@ -168,70 +151,67 @@ pub fn show(
     let _ = scene.show(ui, cx);
 }
 
-/// The totals at the chosen number, and what each question may have if all together shall cost the present ε.
+fn written(value: Option<f64>) -> String {
+    value.map_or_else(|| "…".to_owned(), |value| format::significant(value, 3))
+}
+
+fn caption(ui: &mut Ui, cx: &Cx<'_>, line: impl Into<String>) {
+    ui.add(egui::Label::new(cx.palette.caption(line)).wrap());
+}
+
+/// The totals at the chosen number.
 fn totals(
     ui: &mut Ui,
     cx: &Cx<'_>,
     settings: &ExploreSettings,
-    (several, renyi, loss): (&Several, &Points, &[[f64; 2]]),
-    split: Option<f64>,
+    several: &Several,
+    (renyi, present): (&Points, Option<&Composed>),
 ) {
-    let t = cx.texts;
-    let write =
-        |value: Option<f64>| value.map_or_else(|| "…".to_owned(), |value| format::significant(value, 3));
     let last = |points: &[[f64; 2]]| points.last().map(|point| point[1]);
-    let count = format::count(several.most);
-    let line = t.with(
+    let sum = several.sum(settings.epsilon, several.most);
+    let line = cx.texts.with(
         "several-totals",
         [
-            ("count", count.as_str().into()),
+            ("count", format::count(several.most).into()),
             ("epsilon", format::significant(settings.epsilon, 3).into()),
+            ("sum", written(Some(sum)).into()),
+            ("rdp", written(last(renyi)).into()),
             (
-                "sum",
-                write(Some(sum(several, settings.epsilon, several.most))).into(),
+                "pld",
+                written(present.and_then(|composed| last(&composed.points))).into(),
             ),
-            ("rdp", write(last(renyi)).into()),
-            ("pld", write(last(loss)).into()),
             ("delta", format::delta(settings.delta).into()),
         ],
     );
-    ui.add(egui::Label::new(cx.palette.caption(line)).wrap());
-    let share = settings.epsilon / sum(several, 1.0, several.most).max(1.0);
-    let line = t.with(
-        "several-split",
-        [
-            ("count", count.as_str().into()),
-            ("epsilon", format::significant(settings.epsilon, 3).into()),
-            ("sum", write(Some(share)).into()),
-            ("rdp", write(split.map(|split| split.max(share))).into()),
-        ],
-    );
-    ui.add(egui::Label::new(cx.palette.caption(line)).wrap());
-    if settings.mechanism.needs_delta() && !settings.parallel {
-        ui.add(egui::Label::new(cx.palette.caption(t.get("several-delta"))).wrap());
-    }
-    if matches!(settings.query, Query::Histogram { .. }) {
-        ui.add(egui::Label::new(cx.palette.caption(t.get("several-bins"))).wrap());
-    }
+    caption(ui, cx, line);
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::privacy::EventList;
+/// What each question may have if all together shall cost the present ε.
+fn shares(
+    ui: &mut Ui,
+    cx: &Cx<'_>,
+    request: &SeveralRequest,
+    (renyi, present): (Option<f64>, Option<&Composed>),
+) {
+    let line = cx.texts.with(
+        "several-split",
+        [
+            ("count", format::count(request.several.most).into()),
+            ("epsilon", format::significant(request.total, 3).into()),
+            ("sum", written(Some(request.share_by_sum())).into()),
+            ("rdp", written(renyi).into()),
+            ("pld", written(present.and_then(|composed| composed.share)).into()),
+        ],
+    );
+    caption(ui, cx, line);
+}
 
-    #[test]
-    fn a_sum_over_disjoint_parts_counts_one_or_two() {
-        let several = |parallel, neighboring| Several {
-            events: EventList::new(neighboring),
-            delta: 1e-6,
-            most: 10,
-            parallel,
-        };
-        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
-        close(sum(&several(false, Neighboring::AddRemoveOne), 0.5, 10), 5.0);
-        close(sum(&several(true, Neighboring::AddRemoveOne), 0.5, 10), 0.5);
-        close(sum(&several(true, Neighboring::ReplaceOne), 0.5, 10), 1.0);
-        close(sum(&several(true, Neighboring::ReplaceOne), 0.5, 1), 0.5);
+/// What must be said of the question as it is.
+fn notes(ui: &mut Ui, cx: &Cx<'_>, settings: &ExploreSettings) {
+    if settings.mechanism.needs_delta() && !settings.parallel {
+        caption(ui, cx, cx.texts.get("several-delta"));
+    }
+    if matches!(settings.query, Query::Histogram { .. }) {
+        caption(ui, cx, cx.texts.get("several-bins"));
     }
 }

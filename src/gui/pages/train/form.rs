@@ -248,7 +248,7 @@ impl Form {
 fn applies(description: &SettingDescription, method: Method, settings: &TrainSettings) -> bool {
     match description.key {
         // These have a section of their own.
-        "schedule" | "schedule-ratio" | "schedule-points" => false,
+        "schedule" | "schedule-early" | "schedule-ratio" | "schedule-points" => false,
         "marginal-share" | "marginal-weight" if !settings.marginals => false,
         "fine-share" if !settings.fine_decode => false,
         "clip-norm" | "marginal-share" | "fine-share" => method.is_private(),
@@ -278,6 +278,7 @@ fn unit<'a>(cx: &Cx<'a>, description: &SettingDescription) -> &'a str {
         "rows" => cx.texts.get("unit-rows"),
         "times" => cx.texts.get("unit-times"),
         "of ρ" => cx.texts.get("unit-of-rho"),
+        "of ε" => cx.texts.get("unit-of-epsilon"),
         "bins" => cx.texts.get("unit-bins"),
         "numbers" => cx.texts.get("unit-numbers"),
         _ => "",

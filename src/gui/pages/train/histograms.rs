@@ -4,6 +4,7 @@ use eframe::egui::{self, Align2, FontId, Rect, Sense, Stroke, Ui, WidgetInfo, ac
 
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::plot::scene::{Axis, Look, Scene, Trace, range_from_zero};
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
 use crate::train::ColumnHistogram;
@@ -14,7 +15,7 @@ const LEAST: f32 = 150.0;
 const HEIGHT: f32 = 78.0;
 
 /// Draws the histograms that come into view.
-pub fn show(ui: &mut Ui, cx: &Cx<'_>, histograms: &[ColumnHistogram], height: f32) {
+pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, histograms: &[ColumnHistogram], height: f32) {
     if histograms.is_empty() {
         ui.label(cx.palette.caption(cx.texts.get("histograms-none")));
         return;
@@ -43,9 +44,10 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, histograms: &[ColumnHistogram], height: f3
         });
 }
 
-fn draw(ui: &mut Ui, cx: &Cx<'_>, histogram: &ColumnHistogram, size: egui::Vec2) {
+fn draw(ui: &mut Ui, cx: &mut Cx<'_>, histogram: &ColumnHistogram, size: egui::Vec2) {
     let palette = cx.palette;
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.context_menu(|ui| offer(ui, cx, histogram, rect));
     response.widget_info(|| WidgetInfo::labeled(Role::Figure, true, &histogram.column));
     let name = rect.min + vec2(0.0, 7.0);
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
@@ -91,6 +93,64 @@ fn draw(ui: &mut Ui, cx: &Cx<'_>, histogram: &ColumnHistogram, size: egui::Vec2)
         let bin = (((pointer.x - plot.left()) / step).floor().max(0.0) as usize).min(bins - 1);
         response.on_hover_text(reading(cx, histogram, bin));
     }
+}
+
+/// The menu: the histogram as a picture with axes.
+fn offer(ui: &mut Ui, cx: &mut Cx<'_>, histogram: &ColumnHistogram, rect: Rect) {
+    let t = cx.texts;
+    let middles = |shares: &[f64]| {
+        let shares = shares.iter().enumerate();
+        shares.map(|(bin, share)| [bin as f64 + 0.5, *share]).collect()
+    };
+    let bins = histogram.real.len().max(histogram.synthetic.len()).max(1) as f64;
+    let shares = histogram.real.iter().chain(&histogram.synthetic).copied();
+    let label = |value: f64| {
+        let label = histogram.labels.get(value.max(0.0) as usize);
+        label.cloned().unwrap_or_default()
+    };
+    let scene = Scene {
+        id: "column-histogram",
+        name: &histogram.column,
+        x: Axis {
+            range: (0.0, bins),
+            log: false,
+            unit: &histogram.column,
+            write: &label,
+            names: [0.5, bins - 0.5].map(|middle| (middle, label(middle))).to_vec(),
+        },
+        y: Axis {
+            range: range_from_zero(shares),
+            log: false,
+            unit: t.get("axis-share"),
+            write: &format::percent,
+            names: Vec::new(),
+        },
+        bands: Vec::new(),
+        traces: vec![
+            Trace {
+                name: t.get("legend-real"),
+                color: cx.palette.real,
+                text: cx.palette.muted,
+                points: middles(&histogram.real),
+                look: Look::Bars(0.9),
+                size: 1.0,
+                quiet: false,
+            },
+            Trace {
+                name: t.get("legend-synthetic"),
+                color: cx.palette.second,
+                text: cx.palette.second,
+                points: middles(&histogram.synthetic),
+                look: Look::Discs,
+                size: 3.0,
+                quiet: false,
+            },
+        ],
+        marks: Vec::new(),
+        handle: None,
+        steward: true,
+    };
+    scene.offer(ui, cx, rect);
 }
 
 /// The first and the last bin's name, where they fit.

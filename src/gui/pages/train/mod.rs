@@ -19,6 +19,7 @@ use crate::engine::snapshot::{PlanPreview, RunView, Snapshot};
 use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::jobs;
+use crate::gui::panels::Sized;
 use crate::gui::theme::STEP;
 use crate::gui::widgets;
 use crate::train::TrainSettings;
@@ -104,30 +105,26 @@ impl TrainPage {
             self.cards_area(ui, cx);
             return;
         }
-        egui::Panel::left("plan")
-            .resizable(true)
-            .default_size(FORM)
-            .size_range(248.0..=440.0)
-            .frame(frame)
-            .show(ui, |ui| {
-                // What starts the run stays in view, however long the form is.
-                egui::Panel::bottom("start")
-                    .resizable(false)
-                    .show_separator_line(false)
-                    .frame(egui::Frame::new().inner_margin(egui::Margin {
-                        right: 8,
-                        top: 8,
-                        ..Default::default()
-                    }))
-                    .show(ui, |ui| cost::start(ui, cx, self));
-                egui::ScrollArea::vertical()
-                    .id_salt("form")
-                    .auto_shrink(false)
-                    .show(ui, |ui| {
-                        ui.set_width(ui.available_width() - 8.0);
-                        self.form_contents(ui, cx);
-                    });
-            });
+        let panel = egui::Panel::left("plan").frame(frame);
+        Sized::Plan.show(ui, cx, panel, (FORM, 248.0..=440.0), |ui, cx| {
+            // What starts the run stays in view, however long the form is.
+            egui::Panel::bottom("start")
+                .resizable(false)
+                .show_separator_line(false)
+                .frame(egui::Frame::new().inner_margin(egui::Margin {
+                    right: 8,
+                    top: 8,
+                    ..Default::default()
+                }))
+                .show(ui, |ui| cost::start(ui, cx, self));
+            egui::ScrollArea::vertical()
+                .id_salt("form")
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    ui.set_width(ui.available_width() - 8.0);
+                    self.form_contents(ui, cx);
+                });
+        });
         self.cards_area(ui, cx);
     }
 

@@ -1,24 +1,23 @@
 //! The noise over the run: its shape, dragged on a plot, and how ε adds up under it.
 
-use eframe::egui::{
-    self, CursorIcon, FontId, Key, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, accesskit, pos2,
-    vec2,
-};
+use eframe::egui::{self, CursorIcon, Key, Rect, Sense, Stroke, Ui, WidgetInfo, accesskit, vec2};
 
 use crate::engine::snapshot::PlanPreview;
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::plot::scene::{Axis, Look, Mark, Scene, Trace};
-use crate::gui::theme::{SMALL, STEP};
+use crate::gui::theme::STEP;
 use crate::gui::widgets::{self, NumberRow, Slider};
 use crate::train::{PlanSummary, Schedule, ScheduleKind, TrainSettings};
 
 /// The height of the shape.
-const SHAPE: f32 = 104.0;
+const SHAPE: f32 = 132.0;
 /// The height of ε over the steps.
 const EPSILON: f32 = 132.0;
 /// The relative noise that a point can have.
 const RANGE: (f64, f64) = (0.1, 10.0);
+/// The share of ε that the first of two phases can have.
+const EARLY: (f64, f64) = (0.05, 0.95);
 /// How far from a point the pointer still takes it.
 const REACH: f32 = 9.0;
 /// The factor by which an arrow key moves a point.
@@ -55,7 +54,7 @@ pub fn show(
         settings.schedule = KINDS[at].0;
     }
     if settings.schedule != ScheduleKind::Constant {
-        shape(ui, cx, settings);
+        shape(ui, cx, settings, plan);
     }
     match settings.schedule {
         ScheduleKind::Constant => {}
@@ -66,7 +65,11 @@ pub fn show(
                 settings.schedule_points.clone_from(&recommended.schedule_points);
             }
         }
-        _ => ratio(ui, cx, settings, recommended),
+        ScheduleKind::TwoPhase => {
+            early(ui, cx, settings, recommended);
+            halves(ui, cx, plan);
+        }
+        ScheduleKind::Linear | ScheduleKind::Exponential => ratio(ui, cx, settings, recommended),
     }
     if let Some(plan) = plan
         && let Ok(summary) = &plan.outcome
@@ -74,6 +77,51 @@ pub fn show(
     {
         epsilon(ui, cx, summary, plan.outdated);
     }
+}
+
+fn early(ui: &mut Ui, cx: &Cx<'_>, settings: &mut TrainSettings, recommended: &TrainSettings) {
+    let t = cx.texts;
+    let (name, help) = (
+        t.get("setting-schedule-early"),
+        t.get("setting-schedule-early-help"),
+    );
+    ui.push_id("schedule-early", |ui| {
+        let row = NumberRow {
+            name,
+            help,
+            unit: t.get("unit-of-epsilon"),
+            slider: Slider {
+                name,
+                range: EARLY,
+                logarithmic: false,
+                integer: false,
+                stops: &[0.1, 0.2, 0.5, 0.8],
+            },
+            default: recommended.schedule_early,
+            write: |value| format::significant(value, 2),
+        };
+        if row.show(ui, cx, &mut settings.schedule_early) {
+            settings.schedule_early = settled(settings.schedule_early, EARLY.0, EARLY.1);
+        }
+    });
+}
+
+/// What each half comes to by itself, as planned.
+fn halves(ui: &mut Ui, cx: &Cx<'_>, plan: Option<&PlanPreview>) {
+    let summary = plan.and_then(|plan| plan.outcome.as_ref().ok());
+    let Some([first, second]) = summary.and_then(|summary| summary.halves) else {
+        return;
+    };
+    let line = cx.texts.with(
+        "schedule-halves",
+        [
+            ("early", format::epsilon(first).into()),
+            ("late", format::epsilon(second).into()),
+            ("share", format::percent(first / (first + second)).into()),
+            ("rest", format::percent(second / (first + second)).into()),
+        ],
+    );
+    ui.add(egui::Label::new(cx.palette.caption(line)).wrap());
 }
 
 fn ratio(ui: &mut Ui, cx: &Cx<'_>, settings: &mut TrainSettings, recommended: &TrainSettings) {
@@ -104,101 +152,118 @@ fn ratio(ui: &mut Ui, cx: &Cx<'_>, settings: &mut TrainSettings, recommended: &T
 }
 
 /// The relative noise over the run, with the points that can be dragged.
-fn shape(ui: &mut Ui, cx: &Cx<'_>, settings: &mut TrainSettings) {
-    let p = cx.palette;
-    let name = cx.texts.get("schedule-shape");
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), SHAPE), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(accesskit::Role::Figure, true, name));
-    let frame = Rect::from_min_max(rect.min + vec2(30.0, 8.0), rect.max - vec2(10.0, 18.0));
-    let range = if settings.schedule == ScheduleKind::Points {
-        RANGE
+fn shape(ui: &mut Ui, cx: &mut Cx<'_>, settings: &mut TrainSettings, plan: Option<&PlanPreview>) {
+    let t = cx.texts;
+    let by_points = settings.schedule == ScheduleKind::Points;
+    let line = drawn(settings, plan);
+    let highest = line.iter().map(|point| point[1]).fold(RANGE.1, f64::max);
+    let range = if by_points { RANGE } else { (1.0, highest) };
+    let times = |value: f64| format!("×{}", format::significant(value, 2));
+    let places = [0.0, 0.5, 1.0].map(|share| (share, format::percent(share)));
+    let points: Vec<[f64; 2]> = if by_points {
+        let last = settings.schedule_points.len().saturating_sub(1).max(1) as f64;
+        let points = settings.schedule_points.iter().enumerate();
+        points.map(|(at, value)| [at as f64 / last, *value]).collect()
     } else {
-        (1.0, RANGE.1)
+        line.first().copied().into_iter().collect()
     };
-    let height = |value: f64| {
-        let share = (value.clamp(range.0, range.1) / range.0).ln() / (range.1 / range.0).ln();
-        frame.bottom() - frame.height() * share as f32
+    let scene = Scene {
+        id: "noise-schedule",
+        name: t.get("schedule-shape"),
+        x: Axis {
+            range: (0.0, 1.0),
+            log: false,
+            unit: t.get("axis-run"),
+            write: &format::percent,
+            names: places.to_vec(),
+        },
+        y: Axis {
+            range,
+            log: true,
+            unit: t.get("axis-noise"),
+            write: &times,
+            names: Vec::new(),
+        },
+        bands: Vec::new(),
+        traces: vec![Trace {
+            name: t.get("schedule-shape"),
+            color: cx.palette.second,
+            text: cx.palette.second,
+            points: line,
+            look: Look::Line,
+            size: 2.0,
+            quiet: true,
+        }],
+        marks: Vec::new(),
+        handle: None,
+        steward: false,
     };
-    let across = |share: f64| frame.left() + frame.width() * share as f32;
-    let painter = ui.painter();
-    let font = FontId::proportional(SMALL);
-    painter.rect_stroke(frame, 0.0, Stroke::new(1.0, p.line), StrokeKind::Inside);
-    for value in [0.1, 0.3, 1.0, 3.0, 10.0] {
-        if (range.0..=range.1).contains(&value) {
-            let y = height(value);
-            painter.hline(frame.x_range(), y, Stroke::new(1.0, p.line));
-            let text = format!("×{}", format::significant(value, 2));
-            let place = pos2(frame.left() - 4.0, y);
-            painter.text(place, egui::Align2::RIGHT_CENTER, text, font.clone(), p.muted);
-        }
-    }
-    for (share, align) in [
-        (0.0, egui::Align2::LEFT_TOP),
-        (0.5, egui::Align2::CENTER_TOP),
-        (1.0, egui::Align2::RIGHT_TOP),
-    ] {
-        let place = pos2(across(share), frame.bottom() + 3.0);
-        painter.text(place, align, format::percent(share), font.clone(), p.muted);
-    }
-    let line: Vec<egui::Pos2> = drawn(settings)
-        .into_iter()
-        .map(|[share, value]| pos2(across(share), height(value)))
-        .collect();
-    painter.add(Shape::line(line, Stroke::new(2.0, p.second)));
-    let points: Vec<f64> = if settings.schedule == ScheduleKind::Points {
-        settings.schedule_points.clone()
-    } else {
-        vec![settings.schedule_ratio]
-    };
-    for (at, value) in points.iter().enumerate() {
-        let share = if points.len() > 1 {
-            at as f64 / (points.len() - 1) as f64
-        } else {
-            0.0
-        };
-        let spoken = cx
-            .texts
-            .with("schedule-point", [("share", format::percent(share).into())]);
-        let center = pos2(across(share), height(*value));
-        let read = |y: f32| {
-            let share = f64::from((frame.bottom() - y) / frame.height()).clamp(0.0, 1.0);
-            range.0 * (range.1 / range.0).powf(share)
-        };
-        if let Some(moved) = point(ui, cx, (at, &spoken), (center, *value), (range, &read)) {
-            if settings.schedule == ScheduleKind::Points {
-                settings.schedule_points[at] = moved;
-            } else {
-                settings.schedule_ratio = moved;
+    let moved = ui.allocate_ui(vec2(ui.available_width(), SHAPE), |ui| {
+        ui.set_height(SHAPE);
+        let (_, moved) = scene.show_under(ui, cx, |ui, cx, placed| {
+            let mut moved = None;
+            for (at, place) in points.iter().enumerate() {
+                let share = format::percent(place[0]);
+                let name = cx.texts.with("schedule-point", [("share", share.into())]);
+                let here = (placed.at(*place), place[1]);
+                let read = |y: f32| placed.value_at(y);
+                if let Some(value) = point(ui, cx, (at, &name), here, (range, &read)) {
+                    moved = Some((at, value));
+                }
             }
+            moved
+        });
+        moved.flatten()
+    });
+    match (moved.inner, settings.schedule) {
+        (Some((at, value)), ScheduleKind::Points) => settings.schedule_points[at] = value,
+        // As a plan begins: the shares go by the inverse of the noise.
+        (Some((_, value)), ScheduleKind::TwoPhase) => {
+            settings.schedule_early = settled(1.0 / (1.0 + value), EARLY.0, EARLY.1);
         }
+        (Some((_, value)), _) => settings.schedule_ratio = value.min(RANGE.1),
+        (None, _) => {}
     }
 }
 
-/// The shape as it is drawn: for points, through them; otherwise with the last noise as one.
-fn drawn(settings: &TrainSettings) -> Vec<[f64; 2]> {
-    let shape = Schedule::shape(&TrainSettings {
-        steps: PLACES,
-        ..settings.clone()
+/// The shape as it is drawn: for points, through them; otherwise with the quietest noise as one. Two phases are those of
+/// the plan once it is there.
+fn drawn(settings: &TrainSettings, plan: Option<&PlanPreview>) -> Vec<[f64; 2]> {
+    let planned = plan
+        .filter(|plan| settings.schedule == ScheduleKind::TwoPhase && !plan.outdated)
+        .and_then(|plan| plan.outcome.as_ref().ok())
+        .filter(|summary| summary.settings == *settings)
+        .map(|summary| summary.noise.clone());
+    let is_planned = planned.is_some();
+    let stretches = planned.unwrap_or_else(|| {
+        let shape = Schedule::shape(&TrainSettings {
+            steps: PLACES,
+            ..settings.clone()
+        });
+        shape.stretches().to_vec()
     });
-    let quietest = if settings.schedule == ScheduleKind::Points {
-        settings
-            .schedule_points
-            .iter()
-            .copied()
-            .fold(f64::INFINITY, f64::min)
-            .clamp(RANGE.0, RANGE.1)
+    // A shape is relative to its quietest place already.
+    let quietest = if is_planned {
+        let noise = stretches.iter().map(|stretch| stretch.noise_multiplier);
+        noise.fold(f64::INFINITY, f64::min)
     } else {
         1.0
     };
+    let lowest = if settings.schedule == ScheduleKind::Points {
+        let points = settings.schedule_points.iter().copied();
+        points.fold(f64::INFINITY, f64::min).clamp(RANGE.0, RANGE.1)
+    } else {
+        1.0
+    };
+    let steps: u64 = stretches.iter().map(|stretch| stretch.steps).sum();
     let mut done = 0;
-    shape
-        .stretches()
+    stretches
         .iter()
         .flat_map(|stretch| {
-            let from = done as f64 / PLACES as f64;
+            let from = done as f64 / steps as f64;
             done += stretch.steps;
-            let value = stretch.noise_multiplier * quietest;
-            [[from, value], [done as f64 / PLACES as f64, value]]
+            let value = stretch.noise_multiplier / quietest * lowest;
+            [[from, value], [done as f64 / steps as f64, value]]
         })
         .collect()
 }
@@ -375,7 +440,7 @@ mod tests {
             schedule_points: vec![4.0, 0.5, 2.0],
             ..TrainSettings::default()
         };
-        let line = drawn(&settings);
+        let line = drawn(&settings, None);
         assert!((line[0][1] - 4.0).abs() < 1e-9 && (line[line.len() - 1][1] - 2.0).abs() < 1e-9);
         assert!((at(&[[0.0, 0.0], [10.0, 1.0]], 5.0) - 0.5).abs() < 1e-12);
     }
