@@ -122,6 +122,12 @@ key ctrl+e
 sleep 3
 quiet
 shot exported
+# What runs have reached, over their ε.
+key ctrl+2
+click 1140 81
+park
+settle
+shot explore-runs
 key ctrl+5
 park
 settle

@@ -239,7 +239,7 @@ pub(super) fn bin_labels(codec: &Codec) -> Vec<String> {
             if low == high {
                 low
             } else {
-                format!("{low} to {high}")
+                format!("{low} – {high}")
             }
         })
         .collect()

@@ -47,14 +47,16 @@ pub fn rows(
         .auto_shrink(false)
         .max_height(height)
         .show(ui, |ui| {
+            // What a scroll bar leaves: a table that is too high by a point would push its panel open frame by frame.
+            let height = ui.available_height().min(height) - ROW - STEP;
             widgets::quiet_table(ui);
             TableBuilder::new(ui)
                 .id_salt(("rows", salt))
                 .striped(false)
                 .resizable(true)
                 .auto_shrink(false)
-                .min_scrolled_height(height - ROW - STEP)
-                .max_scroll_height(height - ROW - STEP)
+                .min_scrolled_height(height)
+                .max_scroll_height(height)
                 .cell_layout(Layout::left_to_right(Align::Center))
                 .column(Column::initial(NUMBERS).at_least(40.0))
                 .columns(Column::initial(width).at_least(48.0), names.len())
