@@ -101,7 +101,12 @@ fn a_short_run_gives_rows_of_the_schema() {
     );
     assert!(trained.epsilon.unwrap() <= 1.0);
     let mut random = RandomSource::seeded(2);
-    let batch = trained.generator.sample(1000, None, &mut random).unwrap();
+    let batch = trained
+        .generator
+        .table()
+        .unwrap()
+        .sample(1000, None, &mut random)
+        .unwrap();
     assert_eq!((batch.num_rows(), batch.num_columns()), (1000, 15));
     let back = Table::from_batches("synthetic", &batch.schema(), std::slice::from_ref(&batch)).unwrap();
     schema.check(&back, &Progress::new()).unwrap();
@@ -170,6 +175,8 @@ fn a_whole_run() {
     let mut writer = WriterBuilder::new().with_header(true).build(file);
     for batch in trained
         .generator
+        .table()
+        .unwrap()
         .batches(table.rows(), None, &mut random)
         .unwrap()
     {

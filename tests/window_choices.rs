@@ -244,7 +244,7 @@ fn a_schedule_of_ones_own_points_is_planned_within_the_same_total() {
         let snapshot = harness.state().snapshot();
         let plan = snapshot.plan.as_ref().unwrap();
         let summary = plan.outcome.as_ref().unwrap();
-        assert_eq!(summary.settings.schedule, ScheduleKind::Points);
+        assert_eq!(summary.settings.table().unwrap().schedule, ScheduleKind::Points);
         // The total is met, from below, whatever the shape; and the curve ends there.
         let (budget, epsilon) = (summary.budget_epsilon.unwrap(), summary.epsilon.unwrap());
         assert!(

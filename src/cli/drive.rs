@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::cli::output::{CliError, warn};
+use crate::data::image::{ImageOptions, holds_images};
 use crate::engine::{Area, Command, DataSource, Engine, EngineEvent, SchemaSource, home_folder};
 
 /// How long to wait for an event before looking at the interrupt flag and the progress again.
@@ -96,11 +97,31 @@ impl Driver {
     /// # Errors
     /// When it cannot be read, or the person interrupted.
     pub fn open(&self, path: PathBuf, schema: SchemaSource) -> Result<(), CliError> {
-        let options = crate::data::ReadOptions::default();
-        self.engine.send(Command::Open(DataSource::File {
-            path,
-            options,
-            schema,
+        self.open_with(path, schema, ImageOptions::default())
+    }
+
+    /// As [`Driver::open`], with what is declared of images.
+    ///
+    /// # Errors
+    /// As [`Driver::open`].
+    pub fn open_with(
+        &self,
+        path: PathBuf,
+        schema: SchemaSource,
+        images: ImageOptions,
+    ) -> Result<(), CliError> {
+        self.engine.send(Command::Open(if holds_images(&path) {
+            DataSource::Images {
+                path,
+                options: images,
+                schema,
+            }
+        } else {
+            DataSource::File {
+                path,
+                options: crate::data::ReadOptions::default(),
+                schema,
+            }
         }));
         let mut cancelled = false;
         self.wait(|driver, event| match event {

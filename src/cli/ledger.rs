@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::cli::output::{CliError, print_json, print_line, warn};
 use crate::cli::version::{Answer, VersionArgs, question};
+use crate::data::image::{ImageOptions, MOST_CLASSES, holds_images, read_images};
 use crate::data::{ReadOptions, read_table};
 use crate::engine::home_folder;
 use crate::export::certificate::{compare_with_entry, verify as verify_certificate};
@@ -142,8 +143,18 @@ pub fn run(args: &LedgerArgs) -> Result<(), CliError> {
 
 /// The identity of a table's content.
 fn identify(ledger: &mut Ledger, path: &Path) -> Result<DatasetId, CliError> {
-    let table = read_table(path, &ReadOptions::default(), &Progress::default())
-        .map_err(|error| CliError::from_error(&error))?;
+    let progress = Progress::default();
+    let table = if holds_images(path) {
+        // What is declared of the labels is no part of the identity.
+        let options = ImageOptions {
+            classes: MOST_CLASSES,
+            ..ImageOptions::default()
+        };
+        read_images(path, &options, &progress).and_then(|images| images.table())
+    } else {
+        read_table(path, &ReadOptions::default(), &progress)
+    };
+    let table = table.map_err(|error| CliError::from_error(&error))?;
     let dataset = ledger.identify(table.content_digest())?;
     ledger.note_columns(&dataset, table.columns_digest());
     Ok(dataset)

@@ -7,6 +7,8 @@
 mod account;
 mod calibrate;
 mod drive;
+mod evaluate;
+mod images;
 mod ledger;
 mod output;
 mod profile;
@@ -42,12 +44,14 @@ enum CliCommand {
     Account(account::AccountArgs),
     /// Finds the least noise that keeps a promise.
     Calibrate(calibrate::CalibrateArgs),
-    /// Trains on a table and writes synthetic rows, a certificate and a recipe.
+    /// Trains on a table or images and writes synthetic ones, a certificate and a recipe.
     Synthesize(Box<synthesize::SynthesizeArgs>),
     /// Computes a private statistic, or buys bounds, values or the row count for the schema.
     Release(release::ReleaseArgs),
-    /// Draws more rows from a saved generator, at no cost.
+    /// Draws more rows or images from a saved generator, at no cost.
     Sample(sample::SampleArgs),
+    /// Compares synthetic images with real ones, for the steward.
+    Evaluate(evaluate::EvaluateArgs),
     /// Shows what was spent, and whether the chain of entries is whole.
     Ledger(ledger::LedgerArgs),
     /// Recomputes ε from a certificate's events and checks the file's hash.
@@ -66,6 +70,7 @@ pub fn main(open_window: impl FnOnce(Option<PathBuf>) -> Result<(), CliError>) -
         Some(CliCommand::Synthesize(args)) => synthesize::run(&args),
         Some(CliCommand::Release(args)) => release::run(&args),
         Some(CliCommand::Sample(args)) => sample::run(&args),
+        Some(CliCommand::Evaluate(args)) => evaluate::run(&args),
         Some(CliCommand::Ledger(args)) => ledger::run(&args),
         Some(CliCommand::Verify(args)) => verify::run(&args),
     };

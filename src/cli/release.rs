@@ -11,6 +11,7 @@ use crate::cli::output::{CliError, print_json, print_line, warn};
 use crate::cli::synthesize::{Relation, parse_delta, parse_epsilon};
 use crate::cli::version::VersionArgs;
 use crate::data::Schema;
+use crate::data::image::holds_images;
 use crate::engine::{Command, EngineEvent, ReleaseOrder, Released, SchemaSource};
 use crate::privacy::Neighboring;
 use crate::release::{Cell, Interval, Label, Noise, Purchase, Query, ReleaseRequest, Value};
@@ -119,7 +120,10 @@ pub fn run(args: &ReleaseArgs) -> Result<(), CliError> {
     };
     let source = match &args.schema {
         Some(path) => SchemaSource::File(path.clone()),
-        None if Schema::find_beside(&args.input).is_some() => SchemaSource::Beside,
+        // Images need none: their classes are declared where they are read.
+        None if Schema::find_beside(&args.input).is_some() || holds_images(&args.input) => {
+            SchemaSource::Beside
+        }
         None => {
             return Err(CliError::Failure {
                 message: format!(

@@ -1,6 +1,6 @@
-//! `sample`: more rows from a saved generator. Post-processing, so it costs nothing.
+//! `sample`: more rows or images from a saved generator. Post-processing, so it costs nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
@@ -9,6 +9,7 @@ use crate::cli::drive::Interrupts;
 use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
 use crate::cli::synthesize::parse_condition;
 use crate::engine::{Condition, SampleRequest, Sampled, sample_file};
+use crate::export::{ImageFormat, TableFormat, check_images_target, check_target};
 use crate::num::Progress;
 
 /// Arguments of `sample`.
@@ -16,10 +17,10 @@ use crate::num::Progress;
 pub struct SampleArgs {
     /// The generator that `synthesize` or the window saved (`FILE.generator.safetensors`).
     model: PathBuf,
-    /// How many rows.
+    /// How many rows or images.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
-    /// The table to write (`.csv` or `.parquet`).
+    /// The table to write (`.csv` or `.parquet`); for images a folder, `NAME-images-idx3-ubyte`, `.parquet` or `.npz`.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Only rows whose column has this value.
@@ -33,12 +34,22 @@ pub struct SampleArgs {
     json: bool,
 }
 
+/// Whether the output can be written, before the generator is read: a table, or what only images are written as.
+fn check_out(path: &Path, overwrite: bool) -> Result<(), CliError> {
+    let target = match (TableFormat::from_path(path), ImageFormat::from_path(path)) {
+        (Err(_), Ok(_)) => check_images_target(path, overwrite),
+        (Ok(_), _) => check_target(path, overwrite),
+        (Err(unknown), Err(_)) => Err(unknown),
+    };
+    target.map_err(|error| CliError::from_target(&error))
+}
+
 /// Draws the rows.
 ///
 /// # Errors
 /// When the generator cannot be read or the table cannot be written.
 pub fn run(args: &SampleArgs) -> Result<(), CliError> {
-    crate::export::check_target(&args.out, args.force).map_err(|error| CliError::from_target(&error))?;
+    check_out(&args.out, args.force)?;
     let interrupts = Interrupts::take_over()?;
     let progress = Progress::default();
     let bar = progress_bar(args.rows, "rows");

@@ -1,4 +1,4 @@
-//! `synthesize`: trains on a table and writes synthetic rows, their certificate, recipe and generator.
+//! `synthesize`: trains on a table or on images and writes synthetic ones, their certificate, recipe and generator.
 
 use std::path::{Path, PathBuf};
 
@@ -7,23 +7,27 @@ use indicatif::ProgressBar;
 use serde_json::json;
 
 use crate::cli::drive::Driver;
+use crate::cli::images::ImageArgs;
 use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
 use crate::cli::version::VersionArgs;
+use crate::data::image::{holds_images, image_files};
 use crate::data::{EncoderSettings, RowEncoder, Schema};
 use crate::engine::{
     Area, Command, Condition, EngineEvent, ExportRequest, Exported, Method, PrivacyTarget, RunId, RunRequest,
     RunState, RunView, SchemaSource, exported_files, home_folder,
 };
-use crate::export::{Recipe, check_not_input, try_target};
+use crate::export::{ImageFormat, Recipe, TableFormat, check_not_input, try_images_target, try_target};
 use crate::privacy::Neighboring;
 use crate::privacy::ledger::EntryId;
+use crate::train::describe::Described;
+use crate::train::image::class_of;
 use crate::train::{DeviceKind, StopReason, describe};
 
 /// Arguments of `synthesize`.
 #[derive(Debug, Args)]
 #[command(after_help = settings_help())]
 pub struct SynthesizeArgs {
-    /// The table (CSV or Parquet).
+    /// The table (CSV or Parquet), or images (IDX, as MNIST is published).
     input: PathBuf,
     /// The method.
     #[arg(long, value_parser = parse_method, required_unless_present = "recipe")]
@@ -34,13 +38,13 @@ pub struct SynthesizeArgs {
     /// δ: the chance, at most, that the promise fails; below 1/rows.
     #[arg(long, value_parser = parse_delta, allow_negative_numbers = true)]
     delta: Option<f64>,
-    /// How many synthetic rows.
+    /// How many synthetic rows or images.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     rows: u64,
-    /// The table to write (`.csv` or `.parquet`).
+    /// The table to write (`.csv` or `.parquet`); for images a folder, `NAME-images-idx3-ubyte`, `.parquet` or `.npz`.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// The schema; without it, INPUT.schema.toml beside the data.
+    /// The schema; without it, INPUT.schema.toml beside the data. Images need none.
     #[arg(long)]
     schema: Option<PathBuf>,
     /// What neighbouring data sets differ by.
@@ -49,7 +53,7 @@ pub struct SynthesizeArgs {
     /// How the noise is spread over the steps.
     #[arg(long, value_parser = ["constant", "two-phase", "linear", "exponential"])]
     schedule: Option<String>,
-    /// Critic steps.
+    /// Critic steps; with `dp-merf`, the generator's.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
     /// Repeats the run of a recipe file; other flags change it.
@@ -67,6 +71,8 @@ pub struct SynthesizeArgs {
     /// A fixed seed, for teaching and tests: marks every output "not private".
     #[arg(long)]
     seed: Option<u64>,
+    #[command(flatten)]
+    images: ImageArgs,
     #[command(flatten)]
     version: VersionArgs,
     /// Replaces existing files.
@@ -101,19 +107,11 @@ impl From<Relation> for Neighboring {
 /// When the arguments contradict each other, the table cannot be read, the run fails, or a file cannot be
 /// written.
 pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
-    let request = request(args)?;
-    // Asked before any budget is spent: a run whose result has nowhere to go is a waste of budget.
-    crate::export::TableFormat::from_path(&args.out).map_err(|error| CliError::Usage(error.to_string()))?;
-    let files = exported_files(&args.out);
-    let beside = Schema::path_beside(&args.input);
-    let mut inputs = vec![args.input.as_path(), args.schema.as_deref().unwrap_or(&beside)];
-    inputs.extend(args.recipe.as_deref());
-    check_not_input(&files, &inputs).map_err(|error| CliError::from_error(&error))?;
-    for file in &files {
-        try_target(file, args.force).map_err(|error| CliError::from_target(&error))?;
-    }
+    let is_images = holds_images(&args.input);
+    let request = request(args, is_images)?;
+    check_targets(args, is_images)?;
     let driver = Driver::start()?;
-    driver.open(args.input.clone(), schema_source(args))?;
+    driver.open_with(args.input.clone(), schema_source(args), args.images.options())?;
     if let Some(recipe) = &args.recipe {
         warn_of_other_schema(&driver, recipe)?;
     }
@@ -135,6 +133,32 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     };
     let exported = export(&driver, wanted).map_err(|error| keep(&driver, args, &outcome, error))?;
     report(args, &driver, &outcome, &exported)
+}
+
+/// Asked before any budget is spent: a run whose result has nowhere to go is a waste of budget.
+fn check_targets(args: &SynthesizeArgs, is_images: bool) -> Result<(), CliError> {
+    let form = if is_images {
+        ImageFormat::from_path(&args.out).map(drop)
+    } else {
+        TableFormat::from_path(&args.out).map(drop)
+    };
+    form.map_err(|error| CliError::Usage(error.to_string()))?;
+    let files = exported_files(&args.out);
+    let beside = Schema::path_beside(&args.input);
+    let images = image_files(&args.input);
+    let mut inputs = vec![args.schema.as_deref().unwrap_or(&beside)];
+    inputs.extend(images.iter().map(PathBuf::as_path));
+    inputs.extend(args.recipe.as_deref());
+    check_not_input(&files, &inputs).map_err(|error| CliError::from_error(&error))?;
+    let (first, papers) = files.split_first().expect("an export is at least one file");
+    let tried = if is_images {
+        try_images_target(first, args.force)
+    } else {
+        try_target(first, args.force)
+    };
+    tried
+        .and_then(|()| papers.iter().try_for_each(|file| try_target(file, args.force)))
+        .map_err(|error| CliError::from_target(&error))
 }
 
 /// The schema that is named, else the one beside the data, else the recipe's.
@@ -167,7 +191,7 @@ fn warn_of_other_schema(driver: &Driver, recipe: &Path) -> Result<(), CliError> 
 }
 
 /// The run that the arguments and the recipe ask for.
-fn request(args: &SynthesizeArgs) -> Result<RunRequest, CliError> {
+fn request(args: &SynthesizeArgs, is_images: bool) -> Result<RunRequest, CliError> {
     let recipe = match &args.recipe {
         Some(path) => Some(Recipe::load(path).map_err(|error| CliError::from_error(&error))?),
         None => None,
@@ -221,11 +245,21 @@ fn request(args: &SynthesizeArgs) -> Result<RunRequest, CliError> {
         request.overrides.push(("schedule".into(), schedule.clone()));
     }
     // A misspelt key or an impossible value is told before anything is loaded.
-    let mut probe = request.settings.clone().unwrap_or_default();
-    for (key, value) in &request.overrides {
-        describe::set_text(&mut probe, key, value).map_err(|error| CliError::Usage(error.to_string()))?;
+    if is_images {
+        probe(
+            request.image_settings.clone().unwrap_or_default(),
+            &request.overrides,
+        )?;
+    } else {
+        probe(request.settings.clone().unwrap_or_default(), &request.overrides)?;
     }
     Ok(request)
+}
+
+fn probe<S: Described>(mut settings: S, overrides: &[(String, String)]) -> Result<(), CliError> {
+    overrides.iter().try_for_each(|(key, value)| {
+        describe::set_text(&mut settings, key, value).map_err(|error| CliError::Usage(error.to_string()))
+    })
 }
 
 /// A run that has ended with a generator.
@@ -286,6 +320,16 @@ fn check_condition(driver: &Driver, condition: &Condition) -> Result<(), CliErro
     let Some(dataset) = &snapshot.dataset else {
         return Ok(());
     };
+    if dataset.images.is_some() {
+        let classes = dataset
+            .schema
+            .find(&condition.column)
+            .and_then(|column| column.domain.clone())
+            .unwrap_or_default();
+        return class_of(&classes, condition)
+            .map(drop)
+            .map_err(|error| CliError::from_error(&error));
+    }
     // A schema that cannot be encoded is told by the plan, with its reasons.
     match RowEncoder::new(&dataset.schema, &EncoderSettings::default()) {
         Ok(encoder) => condition
@@ -386,8 +430,10 @@ fn report(
         (Some(epsilon), Some(delta)) => format!("ε {epsilon} at δ {delta}"),
         _ => "no DP claim".to_owned(),
     };
+    let is_images = holds_images(&args.input);
+    let what = if is_images { "images" } else { "rows" };
     print_line(&format!(
-        "{} rows in {} · {promise} · {} steps in {:.1} s\ncertificate {}\nrecipe {}\ngenerator {}",
+        "{} {what} in {} · {promise} · {} steps in {:.1} s\ncertificate {}\nrecipe {}\ngenerator {}",
         exported.written.rows,
         exported.table.display(),
         view.step,
@@ -402,6 +448,10 @@ fn settings_help() -> String {
     let mut text =
         String::from("Settings for --set (without it, the recommended ones for the table and ε):\n");
     for setting in &describe::SETTINGS {
+        text.push_str(&format!("  {:24} {}\n", setting.key, setting.help));
+    }
+    text.push_str("\nSettings for images:\n");
+    for setting in &describe::IMAGE_SETTINGS {
         text.push_str(&format!("  {:24} {}\n", setting.key, setting.help));
     }
     text
@@ -457,7 +507,11 @@ fn parse_method(text: &str) -> Result<Method, String> {
         })
 }
 
-fn parse_device(text: &str) -> Result<DeviceKind, String> {
+/// Reads a device's name.
+///
+/// # Errors
+/// When it is none.
+pub fn parse_device(text: &str) -> Result<DeviceKind, String> {
     DeviceKind::from_name(text).ok_or_else(|| "expected flex, ndarray or wgpu".into())
 }
 

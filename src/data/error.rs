@@ -151,6 +151,14 @@ pub enum DataError {
         /// What is wrong and what to do.
         message: Message,
     },
+    /// Images, or their labels, that cannot be used as they are.
+    #[error("{path}: {message}")]
+    Images {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        message: String,
+    },
     /// Nothing is left to learn from.
     #[error(
         "no column is left: all are identifiers or text, which are dropped; give at least one another kind in the schema"

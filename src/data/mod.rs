@@ -7,6 +7,7 @@
 mod column;
 mod encode;
 mod error;
+pub mod image;
 mod profile;
 mod read;
 pub mod samples;

@@ -13,6 +13,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::DataError;
 use super::column::Kept;
+use super::image::ImageForm;
 use super::schema::Kind;
 use super::value::{format_iso, format_number};
 
@@ -26,6 +27,8 @@ pub enum TableSource {
     },
     /// A Parquet file.
     Parquet,
+    /// Images, of which this is the table of labels.
+    Images(ImageForm),
     /// Made in this program.
     Memory,
 }

@@ -3,21 +3,23 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::data::Provenance;
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::run_job::FinishedRun;
 use crate::engine::snapshot::RunClaims;
-use crate::engine::{PrivacyTarget, RunRequest};
+use crate::engine::{Method, PrivacyTarget, RunRequest};
 use crate::export::certificate::{
-    Certificate, CertificateFacts, Choices, DataSet, Domain, NoiseKind, Sampling, Software, Spending, Stop,
-    SyntheticFile,
+    Certificate, CertificateFacts, Choices, DataSet, Domain, DomainColumn, NoiseKind, Sampling, Software,
+    Spending, Stop, SyntheticFile,
 };
 use crate::export::{Recipe, Written};
 use crate::message;
 use crate::num::Message;
 use crate::privacy::AccountantKind;
 use crate::privacy::ledger::PrivacyUnit;
-use crate::train::{DeviceKind, StopReason, TrainSettings};
+use crate::train::image::ImageSettings;
+use crate::train::{DeviceKind, RunSettings, StopReason, TrainSettings};
 
 /// The certificate of a file drawn from a run's generator.
 ///
@@ -90,8 +92,8 @@ fn facts(finished: &FinishedRun) -> CertificateFacts {
         // calibrated by Rényi orders, whose ε is what the ledger charges, and never less than this one.)
         accountant: AccountantKind::Pld,
         unit: private.then_some(PrivacyUnit::Row),
-        domain: Some(Domain::of(schema)),
-        sampling: private.then_some(Sampling::Poisson),
+        domain: Some(domain_of(finished)),
+        sampling: private.then(|| sampling_of(finished)),
         noise: if private {
             vec![NoiseKind::FloatingPointGaussian]
         } else {
@@ -114,6 +116,35 @@ fn facts(finished: &FinishedRun) -> CertificateFacts {
             .filter_map(Software::of_library)
             .collect(),
         ..CertificateFacts::default()
+    }
+}
+
+/// What was known of the data. Of images: their form, which is public, and their classes.
+fn domain_of(finished: &FinishedRun) -> Domain {
+    let dataset = &finished.dataset;
+    let mut domain = Domain::of(&dataset.schema);
+    if let Some(images) = &dataset.images {
+        domain.columns.insert(
+            0,
+            DomainColumn {
+                name: "image".into(),
+                kind: format!("image ({})", images.form()),
+                provenance: Some(Provenance::Declared),
+            },
+        );
+        // The noisy counts of a mean embedding are part of its release, and nothing else tells the number of images.
+        if finished.request.method == Method::DpMerf && domain.rows.is_none() {
+            domain.rows = Some(Provenance::Bought);
+        }
+    }
+    domain
+}
+
+/// How rows came into what was released.
+fn sampling_of(finished: &FinishedRun) -> Sampling {
+    match finished.request.method {
+        Method::DpMerf => Sampling::AllRows,
+        Method::Dpgan | Method::Gan => Sampling::Poisson,
     }
 }
 
@@ -153,8 +184,11 @@ pub(super) fn recipe(finished: &FinishedRun, rows: usize) -> Result<Recipe, Prob
     recipe.seed = request.seed;
     recipe.device = Some(request.device.name().into());
     recipe.rows = Some(rows as u64);
+    let recipe = match &finished.plan.settings {
+        RunSettings::Table(settings) => recipe.with_settings(settings),
+        RunSettings::Images(settings) => recipe.with_settings(settings),
+    };
     recipe
-        .with_settings(&finished.plan.settings)
         .and_then(|recipe| recipe.with_schema(&*finished.dataset.schema))
         .map_err(failed)
 }
@@ -166,7 +200,7 @@ impl RunRequest {
     /// When the recipe names a method, device or setting that this program does not know.
     pub fn from_recipe(recipe: &Recipe) -> Result<Self, Problem> {
         let wrong = |message: Message| Problem::plain(Area::Train, message);
-        let method = crate::engine::Method::ALL
+        let method = Method::ALL
             .into_iter()
             .find(|method| method.name() == recipe.method)
             .ok_or_else(|| {
@@ -186,9 +220,13 @@ impl RunRequest {
             })?,
             None => DeviceKind::default(),
         };
-        let settings: TrainSettings = recipe
-            .settings()
-            .map_err(|error| Problem::new(Area::Train, &error))?;
+        let misread = |error: toml::de::Error| Problem::new(Area::Train, &error);
+        let (mut settings, mut image_settings) = (None, None);
+        if recipe.settings.contains_key(ImageSettings::OWN_KEY) {
+            image_settings = Some(recipe.settings::<ImageSettings>().map_err(misread)?);
+        } else if !recipe.settings.is_empty() {
+            settings = Some(recipe.settings::<TrainSettings>().map_err(misread)?);
+        }
         let target = match (recipe.epsilon, recipe.delta) {
             (Some(epsilon), Some(delta)) => Some(PrivacyTarget {
                 epsilon,
@@ -197,11 +235,11 @@ impl RunRequest {
             }),
             _ => None,
         };
-        let settings = (!recipe.settings.is_empty()).then_some(settings);
         Ok(Self {
             method,
             target,
             settings,
+            image_settings,
             overrides: Vec::new(),
             device,
             seed: recipe.seed,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::data::image::ImageOptions;
 use crate::data::{Bound, Kind, ReadOptions, Scale, Schema};
 use crate::engine::meaning::MeaningQuestion;
 use crate::engine::session::Session;
@@ -13,6 +14,7 @@ use crate::privacy::Neighboring;
 use crate::release::ReleaseRequest;
 use crate::release::outlook::Question;
 pub use crate::train::Condition;
+use crate::train::image::ImageSettings;
 use crate::train::{DeviceKind, TrainSettings};
 
 /// Identifies a training run for as long as the program is open.
@@ -49,6 +51,15 @@ pub enum DataSource {
         /// How to read it; the defaults find delimiter and kind by themselves.
         options: ReadOptions,
         /// Where its schema comes from.
+        schema: SchemaSource,
+    },
+    /// Images: an IDX file with its labels beside it.
+    Images {
+        /// The file.
+        path: PathBuf,
+        /// How to read them: what is declared of them.
+        options: ImageOptions,
+        /// Where the schema of their labels comes from. Without one, what the options declare is all that is known.
         schema: SchemaSource,
     },
     /// A table that ships with the program, by its [`id`](crate::data::samples::Sample::id).
@@ -104,23 +115,26 @@ pub enum Method {
     Dpgan,
     /// The same networks without noise or clipping, for comparison: no DP claim.
     Gan,
+    /// A generator that follows one noisy mean embedding of images.
+    DpMerf,
 }
 
 impl Method {
     /// Every method, in the order in which they are offered.
-    pub const ALL: [Self; 2] = [Self::Dpgan, Self::Gan];
+    pub const ALL: [Self; 3] = [Self::Dpgan, Self::DpMerf, Self::Gan];
 
     /// The name used on the command line, in recipes and in the ledger.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dpgan => "dpgan",
             Self::Gan => "gan",
+            Self::DpMerf => "dp-merf",
         }
     }
 
     /// Whether the method spends privacy budget.
     pub fn is_private(self) -> bool {
-        matches!(self, Self::Dpgan)
+        matches!(self, Self::Dpgan | Self::DpMerf)
     }
 }
 
@@ -152,8 +166,10 @@ pub struct RunRequest {
     pub method: Method,
     /// The promise; `None` for methods without one.
     pub target: Option<PrivacyTarget>,
-    /// Settings; `None` takes the recommended ones for this table and ε.
+    /// Settings for a table; `None` takes the recommended ones for this table and ε.
     pub settings: Option<TrainSettings>,
+    /// Settings for images; `None` takes the recommended ones for this ε.
+    pub image_settings: Option<ImageSettings>,
     /// Single settings to change afterwards, as key and value.
     pub overrides: Vec<(String, String)>,
     /// Where tensors live.
@@ -171,6 +187,7 @@ impl Default for RunRequest {
             method: Method::Dpgan,
             target: Some(PrivacyTarget::default()),
             settings: None,
+            image_settings: None,
             overrides: Vec::new(),
             device: DeviceKind::Flex,
             seed: None,

@@ -10,9 +10,10 @@ use crate::engine::coordinator::ExportEnd;
 use crate::engine::event::{Area, Exported, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::run_job::FinishedRun;
-use crate::engine::sample::write_rows;
+use crate::engine::sample::write_output;
 use crate::engine::settings::Language;
-use crate::export::{AtomicFile, ExportError, GENERATOR_ENDING, GeneratorFile, TableWriter, check_target};
+use crate::export::image::labels_file;
+use crate::export::{AtomicFile, ExportError, GENERATOR_ENDING, GeneratorFile, check_target};
 use crate::num::{Progress, RandomSource};
 use crate::privacy::meaning;
 
@@ -50,20 +51,24 @@ impl Targets {
         }
     }
 
-    fn all(&self) -> [&PathBuf; 5] {
-        [
-            &self.table,
-            &self.certificate,
-            &self.page,
-            &self.recipe,
-            &self.generator,
-        ]
+    fn papers(&self) -> [&PathBuf; 4] {
+        [&self.certificate, &self.page, &self.recipe, &self.generator]
+    }
+
+    /// The table or the images first. Images in a pair of files have their labels in one of their own.
+    fn all(&self) -> Vec<PathBuf> {
+        let labels = labels_file(&self.table);
+        std::iter::once(self.table.clone())
+            .chain(labels)
+            .chain(self.papers().map(Clone::clone))
+            .collect()
     }
 }
 
-/// The files that an export of this table writes, the table first: to be asked about before budget is spent.
-pub fn exported_files(table: &Path) -> [PathBuf; 5] {
-    Targets::of(table).all().map(Clone::clone)
+/// The files that an export under this name writes, the table or the images first: to be asked about before budget is
+/// spent.
+pub fn exported_files(table: &Path) -> Vec<PathBuf> {
+    Targets::of(table).all()
 }
 
 fn failed(error: &(dyn std::error::Error + 'static)) -> Problem {
@@ -77,7 +82,7 @@ impl ExportJob {
         if !self.request.overwrite
             && let Some(existing) = targets.all().into_iter().find(|path| path.exists())
         {
-            return Err(ExportEnd::Exists(existing.clone()));
+            return Err(ExportEnd::Exists(existing));
         }
         super::catching(Area::Export, || self.write(targets)).map_err(|problem| {
             if self.progress.is_cancelled() {
@@ -92,13 +97,11 @@ impl ExportJob {
     /// a table never lies there without its certificate, and a failure leaves all that was there as it was.
     fn write(&self, targets: Targets) -> Result<Exported, Problem> {
         let overwrite = self.request.overwrite;
-        for target in targets.all() {
-            check_target(target, overwrite).map_err(|error| failed(&error))?;
-        }
         let finished = &*self.finished;
         let generator = &finished.trained.generator;
-        let writer = TableWriter::create(&targets.table, generator.encoder().schema(), overwrite)
-            .map_err(|error| failed(&error))?;
+        for target in targets.papers() {
+            check_target(target, overwrite).map_err(|error| failed(&error))?;
+        }
         // Rows are drawn from what is released already, so their randomness is no part of the promise; under a
         // fixed seed the rows are fixed too.
         let mut random = finished
@@ -106,9 +109,9 @@ impl ExportJob {
             .seed
             .map_or_else(RandomSource::from_operating_system, RandomSource::seeded);
         let wanted = (self.request.rows, self.request.condition.as_ref());
-        let sealed = write_rows(
+        let sealed = write_output(
             generator,
-            writer,
+            (&targets.table, overwrite),
             wanted,
             &mut random,
             &self.progress,
@@ -144,7 +147,7 @@ impl ExportJob {
         for paper in papers {
             paper.commit().map_err(|error| failed(&error))?;
         }
-        sealed.publish().map_err(|error| failed(&error))?;
+        sealed.publish()?;
         Ok(Exported {
             run: self.request.run,
             table: targets.table,

@@ -7,7 +7,7 @@
 use crate::data::Schema;
 use crate::engine::command::{Bearable, EpsilonQuestion, PrivacyTarget};
 use crate::engine::event::{Area, Problem};
-use crate::engine::run_job::plan_for;
+use crate::engine::planned::plan_for;
 use crate::message;
 use crate::train::{LARGEST_EPSILON, PlanSummary};
 
@@ -99,7 +99,7 @@ mod tests {
         let noise = summary.noise[0].noise_multiplier;
         // The recommended settings depend on ε, so those in force are asked about.
         let request = RunRequest {
-            settings: Some(summary.settings.clone()),
+            settings: summary.settings.table().cloned(),
             ..request
         };
         for bearable in [

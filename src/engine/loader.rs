@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use crate::data::image::{ImageSet, read_images};
 use crate::data::{
     ColumnSummary, Kind, ProfileWarning, Schema, Table, prepare, profile, read_table, samples, suggest_column,
 };
@@ -14,7 +15,7 @@ use crate::engine::command::{DataSource, EpsilonQuestion, RunRequest, SchemaSour
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::inverse;
-use crate::engine::run_job::plan_for;
+use crate::engine::planned::plan_for;
 use crate::engine::snapshot::{EpsilonAnswer, LoadStage};
 use crate::export::Recipe;
 use crate::message;
@@ -92,6 +93,7 @@ pub(super) struct Loaded {
     pub name: String,
     pub path: Option<PathBuf>,
     pub schema_path: Option<PathBuf>,
+    pub images: Option<ImageSet>,
     pub table: Table,
     pub schema: Schema,
     pub summaries: Vec<ColumnSummary>,
@@ -243,6 +245,32 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
                 name: table.name().to_owned(),
                 path: None,
                 schema_path: None,
+                images: None,
+                table,
+                schema,
+                summaries: profile.columns,
+                warnings: Vec::new(),
+                misfit,
+            })
+        }
+        DataSource::Images {
+            path,
+            options,
+            schema,
+        } => {
+            let (schema_path, known) = find_schema(path, schema)?;
+            let images = read_images(path, options, progress).map_err(loading)?;
+            let table = images.table().map_err(loading)?;
+            stage.set(LoadStage::Profiling);
+            let profile = profile(&table, progress).map_err(loading)?;
+            stage.set(LoadStage::Checking);
+            let schema = known.unwrap_or_else(|| images.schema());
+            let misfit = check(&schema, &table, progress).err();
+            Ok(Loaded {
+                name: table.name().to_owned(),
+                path: Some(path.clone()),
+                schema_path,
+                images: Some(images),
                 table,
                 schema,
                 summaries: profile.columns,
@@ -281,6 +309,7 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
                 name,
                 path: Some(path.clone()),
                 schema_path,
+                images: None,
                 table,
                 schema,
                 summaries: profile.columns,

@@ -6,12 +6,14 @@
 
 mod certify;
 mod coordinator;
+mod evaluate;
 mod explore;
 mod export_job;
 mod inverse;
 mod ledger_thread;
 mod loader;
 mod meaning;
+mod planned;
 mod release_job;
 mod release_table;
 mod run_job;
@@ -40,6 +42,7 @@ pub use command::{
     Bearable, ColumnEdit, Command, Condition, DataSource, EpsilonQuestion, ExportRequest, Method,
     PrivacyTarget, ReleaseOrder, RunId, RunRequest, SchemaEdit, SchemaSource,
 };
+pub use evaluate::{EvaluateRequest, Figure, evaluate_files};
 pub use event::{Area, EngineEvent, Exported, Problem};
 pub use explore::{Draws, Explored, Seen, histogram_of, outlook_for};
 pub use export_job::exported_files;

@@ -5,25 +5,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::Sender;
 
-use crate::data::{EncodedRows, Provenance, RowEncoder, Schema};
-use crate::engine::command::{PrivacyTarget, RunId, RunRequest};
+use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
+use crate::engine::planned::Planned;
 use crate::engine::snapshot::{Dataset, RunClaims};
 use crate::engine::told;
 use crate::engine::watcher::{RunSlot, Watcher};
 use crate::export::certificate::Choices;
 use crate::message;
-use crate::num::{Delta, Message, Progress, RandomSource};
+use crate::num::{Delta, Message, RandomSource};
 use crate::privacy::ledger::{
     DatasetId, EntryId, LedgerError, Outcome, PrivacyUnit, Reservation, Settlement,
 };
-use crate::privacy::{AccountantKind, EventList, Neighboring};
-use crate::train::{
-    Control, Plan, PlanError, PlanSummary, Privacy, StopReason, TrainError, TrainSettings, Trained, Training,
-    describe, known_rows, recommended, rounded_up,
-};
+use crate::privacy::{AccountantKind, EventList};
+use crate::train::{Control, PlanSummary, StopReason, TrainError, Trained};
 
 /// A run that has ended with a generator, and all that its certificate needs.
 pub(super) struct FinishedRun {
@@ -40,6 +37,24 @@ pub(super) struct FinishedRun {
 impl FinishedRun {
     pub fn reason(&self) -> StopReason {
         self.trained.stopped
+    }
+}
+
+/// What a plan promises, for the ledger.
+#[derive(Clone, Copy)]
+struct Promised {
+    epsilon: f64,
+    delta: f64,
+    steps: u64,
+}
+
+impl Promised {
+    fn by(plan: &Planned) -> Option<Self> {
+        Some(Self {
+            epsilon: plan.epsilon()?,
+            delta: plan.delta()?.get(),
+            steps: plan.steps(),
+        })
     }
 }
 
@@ -88,9 +103,8 @@ impl RunJob {
     }
 
     fn attempt(self) -> Result<FinishedRun, Problem> {
-        let failed = |error: &(dyn std::error::Error + 'static)| Problem::new(Area::Train, error);
         let dataset = Arc::clone(&self.dataset);
-        let plan = plan_for(&self.request, &dataset.schema, dataset.table.rows())?;
+        let plan = Planned::of(&self.request, &dataset)?;
         let summary = plan.summary();
         let _ = self.notes.send(Note::RunPlanned {
             run: self.id,
@@ -99,13 +113,11 @@ impl RunJob {
         for warning in plan.warnings() {
             self.warn(warning.message());
         }
-        let encoder =
-            RowEncoder::new(&dataset.schema, plan.encoder_settings()).map_err(|error| failed(&error))?;
-        let rows = encoder
-            .encode(&dataset.table, &Progress::default())
-            .map_err(|error| failed(&error))?;
+        let planned = plan.events();
+        let promise = Promised::by(&plan);
+        let ready = plan.encode(&dataset)?;
         // The number of clamped cells is a private figure, and who reads the warning has seen it.
-        let looked = self.warn_of_clamped(&rows) || self.request.watched;
+        let looked = self.warn_of_clamped(ready.clamped_cells()) || self.request.watched;
         let choices = Choices {
             tuned: self.tuned,
             looked,
@@ -115,15 +127,16 @@ impl RunJob {
             .request
             .seed
             .map_or_else(RandomSource::from_operating_system, RandomSource::seeded);
-        let planned = plan.events();
-        let entry = self.reserve(&plan)?;
+        let entry = self.reserve(promise, &planned)?;
         let _ = self.notes.send(Note::RunStarted { run: self.id, entry });
 
         let mut watcher = Watcher::new(Arc::clone(&self.slot), Arc::clone(&self.control), &summary);
         // A panic while training must still leave the account right, so it is caught here, inside the entry.
         let outcome = super::catching(Area::Train, || {
-            Training::new(plan, encoder, rows, self.request.device, random)
-                .and_then(|training| training.run(&self.control, &mut |seen| watcher.observe(seen)))
+            ready
+                .train(self.request.device, random, &self.control, &mut |seen| {
+                    watcher.observe(seen);
+                })
                 .map_err(|error| RunFailure::of(&error))
                 .map_or_else(|failure| Ok(Err(failure)), |trained| Ok(Ok(trained)))
         });
@@ -168,8 +181,7 @@ impl RunJob {
         });
     }
 
-    fn warn_of_clamped(&self, rows: &EncodedRows) -> bool {
-        let cells = rows.clamped_cells();
+    fn warn_of_clamped(&self, cells: u64) -> bool {
         if cells == 1 {
             self.warn(message!(
                 "say-clamped-one",
@@ -186,8 +198,13 @@ impl RunJob {
     }
 
     /// Charges the whole plan before the first step. Runs without a promise are not charged.
-    fn reserve(&self, plan: &Plan) -> Result<Option<EntryId>, Problem> {
-        let (Some(epsilon), Some(delta)) = (plan.epsilon(), plan.delta()) else {
+    fn reserve(&self, promised: Option<Promised>, events: &EventList) -> Result<Option<EntryId>, Problem> {
+        let Some(Promised {
+            epsilon,
+            delta,
+            steps,
+        }) = promised
+        else {
             return Ok(None);
         };
         let Some(dataset) = self.identity else {
@@ -198,14 +215,13 @@ impl RunJob {
             return Err(Problem::plain(Area::Ledger, message));
         };
         let schema = &self.dataset.schema;
-        let steps = plan.steps();
         let reservation = Reservation {
             dataset,
             dataset_name: self.dataset.name.clone(),
             kind: self.request.method.name().into(),
-            events: plan.events(),
+            events: events.clone(),
             epsilon,
-            delta: delta.get(),
+            delta,
             unit: PrivacyUnit::Row,
             public: schema.public,
             seed: self.request.seed,
@@ -331,93 +347,4 @@ impl RunFailure {
             executed: error.executed(),
         }
     }
-}
-
-/// The plan of a request: the settings asked for, or the recommended ones, and single changes to them.
-pub(super) fn plan_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<Plan, Problem> {
-    let privacy = match request.target {
-        Some(target) => Privacy::Private {
-            epsilon: target.epsilon,
-            delta: target.delta,
-            neighboring: relation_under(schema, target.neighboring),
-        },
-        None => Privacy::None,
-    };
-    let settings = settings_for(request, schema, rows)?;
-    Plan::new(&settings, schema, rows, privacy).map_err(|error| {
-        Problem::new(
-            Area::Train,
-            &with_an_epsilon_that_works(error, request, schema, rows),
-        )
-    })
-}
-
-/// Recommended settings change with ε, so the smallest ε under those of a tiny one need not work under its own: it is
-/// raised until it does.
-fn with_an_epsilon_that_works(
-    error: PlanError,
-    request: &RunRequest,
-    schema: &Schema,
-    rows: usize,
-) -> PlanError {
-    const TRIES: usize = 20;
-    let (&PlanError::BudgetTooSmall { epsilon, smallest }, Some(target)) = (&error, request.target) else {
-        return error;
-    };
-    let mut smallest = smallest;
-    for _ in 0..TRIES {
-        let told = rounded_up(smallest);
-        let target = PrivacyTarget {
-            epsilon: told,
-            ..target
-        };
-        let attempt = RunRequest {
-            target: Some(target),
-            ..request.clone()
-        };
-        let privacy = Privacy::Private {
-            epsilon: told,
-            delta: target.delta,
-            neighboring: relation_under(schema, target.neighboring),
-        };
-        let planned =
-            settings_for(&attempt, schema, rows).map(|settings| Plan::new(&settings, schema, rows, privacy));
-        if let Ok(Err(PlanError::BudgetTooSmall { smallest: next, .. })) = planned {
-            smallest = next.max(told * 1.005);
-        } else {
-            smallest = told;
-            break;
-        }
-    }
-    PlanError::BudgetTooSmall { epsilon, smallest }
-}
-
-/// The relation under which a promise on this data is made.
-///
-/// With one row more or less the row count differs too, and is private. Where it is public knowledge, neighbours
-/// have the same count, and "one row more or less" becomes "one row zeroed out", with the same numbers.
-fn relation_under(schema: &Schema, asked: Neighboring) -> Neighboring {
-    let is_public = schema
-        .rows
-        .is_some_and(|rows| rows.provenance == Provenance::Declared);
-    match asked {
-        Neighboring::AddRemoveOne if is_public => Neighboring::ZeroOutOne,
-        other => other,
-    }
-}
-
-fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<TrainSettings, Problem> {
-    let epsilon = request.target.map(|target| target.epsilon);
-    let mut settings = match (&request.settings, epsilon) {
-        (Some(settings), _) => settings.clone(),
-        (None, Some(epsilon)) => recommended(known_rows(schema, rows), schema, epsilon),
-        (None, None) => TrainSettings::default(),
-    };
-    // Marginals first: other recommendations follow from them, and what is set by hand stands above those.
-    let (marginals, others): (Vec<_>, Vec<_>) =
-        (request.overrides.iter()).partition(|(key, _)| key == "marginals");
-    for (key, value) in marginals.into_iter().chain(others) {
-        describe::set_text(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
-    }
-    Ok(settings)
 }

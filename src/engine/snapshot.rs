@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::data::image::ImageSet;
 use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
 use crate::engine::command::{EpsilonQuestion, Method, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
@@ -144,6 +145,8 @@ pub struct Dataset {
     pub schema_path: Option<PathBuf>,
     /// Whether the schema has changes that are not saved.
     pub schema_changed: bool,
+    /// The images, if it is a set of images (cheap to clone; steward only). The table is that of their labels then.
+    pub images: Option<ImageSet>,
     /// The rows, for the preview (cheap to clone; steward only).
     pub table: Table,
     /// The schema under review.

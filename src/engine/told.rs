@@ -146,6 +146,9 @@ fn data(error: &DataError) -> Message {
             said!(error, "data-cell", column = column, row = row, message = message)
         }
         DataError::NoColumns => said!(error, "data-no-columns"),
+        DataError::Images { path, message } => {
+            said!(error, "data-images", path = path, message = message)
+        }
         DataError::Encoded { message } => said!(error, "data-encoded", message = message),
     }
 }
@@ -156,6 +159,8 @@ fn export(error: &ExportError) -> Message {
         ExportError::Exists { path } => said!(error, "export-exists", path = path),
         ExportError::NotAFileName { path } => said!(error, "export-not-a-name", path = path),
         ExportError::UnknownEnding { path } => said!(error, "export-unknown-ending", path = path),
+        ExportError::UnknownImages { path } => said!(error, "export-unknown-images", path = path),
+        ExportError::NotAnExport { path } => said!(error, "export-not-an-export", path = path),
         ExportError::FolderMissing { folder } => said!(error, "export-folder-missing", path = folder),
         ExportError::FolderReadOnly { folder, .. } => {
             said!(error, "export-folder-read-only", path = folder)

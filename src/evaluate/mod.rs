@@ -2,6 +2,7 @@
 //! keeps a result marks it so.
 
 mod frechet;
+pub mod image;
 mod variation;
 
 pub use frechet::{FrechetReference, Moments, frechet_distance};

@@ -32,6 +32,24 @@ pub enum ExportError {
         /// The path as given.
         path: PathBuf,
     },
+    /// The target's ending names no form of images.
+    #[error(
+        "{} is no form that images are written in; name a folder (without an ending), a file that ends in -images-idx3-ubyte, .parquet or .npz",
+        .path.display()
+    )]
+    UnknownImages {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// A folder that is to be replaced holds more than an earlier export.
+    #[error(
+        "{} holds other things than exported images and is never replaced; choose another name",
+        .path.display()
+    )]
+    NotAnExport {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The folder for the target is missing.
     #[error("the folder {} does not exist; make it first, or choose another", .folder.display())]
     FolderMissing {

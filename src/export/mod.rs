@@ -3,6 +3,7 @@
 pub mod atomic;
 pub mod certificate;
 mod error;
+pub mod image;
 mod model_file;
 mod recipe;
 pub mod table;
@@ -12,6 +13,7 @@ pub use certificate::{
     Certificate, CertificateFacts, Verdict, read_certificate, write_certificate, write_certificate_page,
 };
 pub use error::ExportError;
+pub use image::{ImageFormat, ImageWriter, SealedImages, check_images_target, try_images_target};
 pub use model_file::{GENERATOR_ENDING, GeneratorFile};
 pub use recipe::Recipe;
 pub use table::{SealedTable, TableFormat, TableWriter, Written};

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use burn::tensor::Device;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -16,9 +17,11 @@ use super::ExportError;
 use super::atomic::write_atomically;
 use super::certificate::{Certificate, hexadecimal};
 use crate::data::{EncoderSettings, FineWeights, RowEncoder, Schema};
+use crate::model::image::{ImageGeneratorNet, ImageGeneratorShape};
 use crate::model::{DeviceKind, Generator, GeneratorShape, NamedTensor};
 use crate::num::files::read_whole;
-use crate::train::{PlanSummary, TableGenerator, heads_of};
+use crate::train::image::ImageGenerator;
+use crate::train::{PlanSummary, Synthesizer, TableGenerator, heads_of};
 
 /// Far more than the largest generator that can be set up.
 const MOST_BYTES: u64 = 4 << 30;
@@ -37,21 +40,106 @@ pub const GENERATOR_ENDING: &str = "generator.safetensors";
 struct Metadata {
     version: u64,
     program_version: String,
+    #[serde(flatten)]
+    parts: Parts,
+    plan: PlanSummary,
+    certificate: Option<serde_json::Value>,
+}
+
+/// What the metadata says of the generator itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Parts {
+    Images(ImageParts),
+    Table(TableParts),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct TableParts {
     schema: Schema,
     encoder: EncoderSettings,
     latent: usize,
     hidden: Vec<usize>,
     batch_norm: bool,
     fine: Option<FineWeights>,
-    plan: PlanSummary,
-    certificate: Option<serde_json::Value>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct ImageParts {
+    image: ImageGeneratorShape,
+    classes: Vec<String>,
+    shares: Vec<f64>,
+}
+
+impl Parts {
+    fn of(generator: &Synthesizer) -> Self {
+        match generator {
+            Synthesizer::Table(generator) => {
+                let (network, encoder) = (generator.network(), generator.encoder());
+                Self::Table(TableParts {
+                    schema: encoder.schema().clone(),
+                    encoder: *encoder.settings(),
+                    latent: network.shape().latent,
+                    hidden: network.shape().hidden.clone(),
+                    batch_norm: network.shape().batch_norm,
+                    fine: generator.fine().cloned(),
+                })
+            }
+            Synthesizer::Images(generator) => Self::Images(ImageParts {
+                image: generator.network().shape().clone(),
+                classes: generator.classes().to_vec(),
+                shares: generator.shares().to_vec(),
+            }),
+        }
+    }
+
+    /// Puts the generator together with the file's tensors.
+    fn assemble(self, tensors: &[NamedTensor], device: &Device) -> Result<Synthesizer, String> {
+        match self {
+            Self::Table(parts) => {
+                let encoder =
+                    RowEncoder::new(&parts.schema, &parts.encoder).map_err(|error| error.to_string())?;
+                check_fine(parts.fine.as_ref(), &encoder)?;
+                let shape = GeneratorShape {
+                    latent: parts.latent,
+                    hidden: parts.hidden,
+                    batch_norm: parts.batch_norm,
+                    heads: heads_of(&encoder),
+                };
+                let network =
+                    Generator::from_tensors(shape, tensors, device).map_err(|error| error.to_string())?;
+                Ok(Synthesizer::Table(TableGenerator::new(
+                    network, encoder, parts.fine,
+                )))
+            }
+            Self::Images(parts) => {
+                let fits = parts.image.is_possible()
+                    && parts.classes.len() == parts.image.classes
+                    && parts.shares.len() == parts.image.classes
+                    && parts
+                        .shares
+                        .iter()
+                        .all(|share| share.is_finite() && *share >= 0.0);
+                if !fits {
+                    return Err("its shape, its classes and their shares do not fit together".to_owned());
+                }
+                let network = ImageGeneratorNet::from_tensors(parts.image, tensors, device)
+                    .map_err(|error| error.to_string())?;
+                Ok(Synthesizer::Images(ImageGenerator::new(
+                    network,
+                    parts.classes,
+                    parts.shares,
+                )))
+            }
+        }
+    }
 }
 
 /// A generator, how it came about, and what it promises.
 #[derive(Debug)]
 pub struct GeneratorFile {
-    /// Draws rows.
-    pub generator: TableGenerator,
+    /// Draws rows or images.
+    pub generator: Synthesizer,
     /// The plan that it was trained by.
     pub plan: PlanSummary,
     /// The certificate of the run, as JSON; `None` when there was none.
@@ -72,17 +160,10 @@ impl GeneratorFile {
     /// # Errors
     /// When the metadata or a tensor cannot be written in this format.
     pub fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, ExportError> {
-        let network = self.generator.network();
-        let encoder = self.generator.encoder();
         let metadata = Metadata {
             version: VERSION,
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
-            schema: encoder.schema().clone(),
-            encoder: *encoder.settings(),
-            latent: network.shape().latent,
-            hidden: network.shape().hidden.clone(),
-            batch_norm: network.shape().batch_norm,
-            fine: self.generator.fine().cloned(),
+            parts: Parts::of(&self.generator),
             plan: self.plan.clone(),
             certificate: self.certificate.clone(),
         };
@@ -91,7 +172,12 @@ impl GeneratorFile {
             reason,
         };
         let json = serde_json::to_string(&metadata).map_err(|error| unwritable(error.to_string()))?;
-        let tensors: Vec<_> = (network.tensors().into_iter())
+        let tensors = match &self.generator {
+            Synthesizer::Table(generator) => generator.network().tensors(),
+            Synthesizer::Images(generator) => generator.network().tensors(),
+        };
+        let tensors: Vec<_> = tensors
+            .into_iter()
             .map(|tensor| {
                 let bytes: Vec<u8> = tensor
                     .values
@@ -157,23 +243,12 @@ impl GeneratorFile {
         }
         let tensors = tensors
             .iter()
-            .map(|(name, view)| named(name, &view))
+            .map(|(name, view)| NamedTensor::of(name, &view))
             .collect::<Result<Vec<_>, _>>();
         let tensors = tensors.map_err(bad)?;
-        let encoder =
-            RowEncoder::new(&metadata.schema, &metadata.encoder).map_err(|error| bad(error.to_string()))?;
-        check_fine(metadata.fine.as_ref(), &encoder).map_err(bad)?;
-        let shape = GeneratorShape {
-            latent: metadata.latent,
-            hidden: metadata.hidden,
-            batch_norm: metadata.batch_norm,
-            heads: heads_of(&encoder),
-        };
         let device = device.open().map_err(|error| bad(error.to_string()))?;
-        let network =
-            Generator::from_tensors(shape, &tensors, &device).map_err(|error| bad(error.to_string()))?;
         Ok(Self {
-            generator: TableGenerator::new(network, encoder, metadata.fine),
+            generator: metadata.parts.assemble(&tensors, &device).map_err(bad)?,
             plan: metadata.plan,
             certificate: metadata.certificate,
         })
@@ -232,24 +307,6 @@ fn check_fine(fine: Option<&FineWeights>, encoder: &RowEncoder) -> Result<(), St
     }
 }
 
-fn named(name: &str, view: &TensorView<'_>) -> Result<NamedTensor, String> {
-    let shape: [usize; 2] = match (view.dtype(), view.shape()) {
-        (Dtype::F32, &[rows, columns]) => [rows, columns],
-        (dtype, shape) => {
-            return Err(format!(
-                "the tensor `{name}` is {dtype:?} {shape:?}, not an F32 matrix"
-            ));
-        }
-    };
-    let (values, _) = view.data().as_chunks::<4>();
-    let values = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    Ok(NamedTensor {
-        name: name.to_owned(),
-        shape,
-        values,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -284,11 +341,11 @@ mod tests {
             .map(|layout| vec![0.1; layout.cells()])
             .collect();
         GeneratorFile {
-            generator: TableGenerator::new(
+            generator: Synthesizer::Table(TableGenerator::new(
                 network.freeze(&mut random),
                 encoder,
                 Some(FineWeights { columns }),
-            ),
+            )),
             plan: plan.summary(),
             certificate: Some(serde_json::json!({"epsilon": 0.1})),
         }
@@ -306,9 +363,10 @@ mod tests {
         ));
         let loaded = GeneratorFile::load(&path, DeviceKind::Flex).unwrap();
         let draw = |file: &GeneratorFile| {
-            file.generator
-                .sample(300, None, &mut RandomSource::seeded(2))
-                .unwrap()
+            let Synthesizer::Table(generator) = &file.generator else {
+                panic!("a table's generator comes back as one");
+            };
+            generator.sample(300, None, &mut RandomSource::seeded(2)).unwrap()
         };
         assert_eq!(draw(&saved), draw(&loaded));
         // A file keeps the English of a warning, without what translates it.

@@ -21,6 +21,7 @@ pub fn run_title(cx: &Cx<'_>, run: &RunView) -> String {
     let method = cx.texts.get(match run.method {
         Method::Dpgan => "method-dpgan",
         Method::Gan => "method-gan",
+        Method::DpMerf => "method-dp-merf",
     });
     let data = run
         .dataset

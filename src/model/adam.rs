@@ -38,6 +38,11 @@ impl Adam {
         }
     }
 
+    /// Changes the learning rate from the next step on.
+    pub const fn set_learning_rate(&mut self, learning_rate: f64) {
+        self.settings.learning_rate = learning_rate;
+    }
+
     /// The parameters after one step against the gradient.
     pub fn step(&mut self, parameters: Tensor<1>, gradient: Tensor<1>) -> Tensor<1> {
         let AdamSettings {

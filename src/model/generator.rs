@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::heads::{HeadSamples, Heads, SoftHeads, SoftRows, gumbel_noise};
 use crate::model::parameters::{Slot, SlotMap, matrix, read, uniform_start, vector};
+use crate::model::tensors::{NamedTensor, WeightsError, find};
 
 /// Added to batch norm's variance.
 const STABILISER: f64 = 1e-5;
@@ -49,41 +50,6 @@ pub struct Generator {
 struct Moments {
     mean: Tensor<2>,
     variance: Tensor<2>,
-}
-
-/// A tensor as files hold it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NamedTensor {
-    /// Its name.
-    pub name: String,
-    /// Rows and columns.
-    pub shape: [usize; 2],
-    /// Row-major values.
-    pub values: Vec<f32>,
-}
-
-/// Tensors read from a file do not make up the generator they claim to be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WeightsError {
-    /// One is absent.
-    #[error("the tensor `{0}` is missing")]
-    Missing(String),
-    /// One has another shape.
-    #[error("the tensor `{name}` has shape {found:?}, expected {expected:?}")]
-    Shape {
-        /// The tensor.
-        name: String,
-        /// Its shape.
-        found: [usize; 2],
-        /// The shape that the layers need.
-        expected: [usize; 2],
-    },
-    /// A value is NaN or infinite.
-    #[error("the tensor `{0}` holds a value that is not finite")]
-    NotFinite(String),
-    /// The heads do not tile the row.
-    #[error("the output blocks do not fit together")]
-    Heads,
 }
 
 /// A training pass: rows to be judged, and the leaves to which the judgement flows back.
@@ -272,14 +238,7 @@ impl Generator {
 
     /// The tensors that a file holds: all parameters, and batch norm's moments if frozen.
     pub fn tensors(&self) -> Vec<NamedTensor> {
-        let parameters = read(self.parameters.clone());
-        let mut tensors: Vec<_> = (self.map.slots().iter())
-            .map(|slot| NamedTensor {
-                name: slot.name.clone(),
-                shape: [slot.rows, slot.columns],
-                values: parameters[slot.start..slot.start + slot.len()].to_vec(),
-            })
-            .collect();
+        let mut tensors = self.map.named(&self.parameters);
         for (layer, moments) in self.frozen.iter().flatten().enumerate() {
             for (part, tensor) in [("mean", &moments.mean), ("variance", &moments.variance)] {
                 tensors.push(NamedTensor {
@@ -305,10 +264,7 @@ impl Generator {
             return Err(WeightsError::Heads);
         }
         let map = slots(&shape);
-        let mut values = Vec::with_capacity(map.len());
-        for slot in map.slots() {
-            values.extend_from_slice(find(tensors, &slot.name, [slot.rows, slot.columns])?);
-        }
+        let values = map.values(tensors)?;
         let mut moments = Vec::new();
         if shape.batch_norm {
             for (layer, &width) in shape.hidden.iter().enumerate() {
@@ -339,23 +295,6 @@ impl Moments {
         let variance = (values.clone() - mean.clone()).square().mean_dim(0);
         Self { mean, variance }
     }
-}
-
-fn find<'a>(tensors: &'a [NamedTensor], name: &str, shape: [usize; 2]) -> Result<&'a [f32], WeightsError> {
-    let tensor = tensors.iter().find(|tensor| tensor.name == name);
-    let tensor = tensor.ok_or_else(|| WeightsError::Missing(name.to_owned()))?;
-    if tensor.shape != shape || tensor.values.len() != shape[0] * shape[1] {
-        let name = name.to_owned();
-        return Err(WeightsError::Shape {
-            name,
-            found: tensor.shape,
-            expected: shape,
-        });
-    }
-    if tensor.values.iter().any(|value| !value.is_finite()) {
-        return Err(WeightsError::NotFinite(name.to_owned()));
-    }
-    Ok(&tensor.values)
 }
 
 fn slots(shape: &GeneratorShape) -> SlotMap {

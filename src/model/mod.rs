@@ -10,11 +10,14 @@ mod critic;
 mod device;
 mod generator;
 mod heads;
+pub mod image;
 mod parameters;
+mod tensors;
 
 pub use adam::{Adam, AdamSettings};
 pub use critic::{ClippedSum, Critic, CriticLoss, CriticShape, Side};
 pub use device::{DeviceError, DeviceKind};
-pub use generator::{Generator, GeneratorShape, NamedTensor, TrainingPass, WeightsError};
+pub use generator::{Generator, GeneratorShape, TrainingPass};
 pub use heads::{Head, HeadKind, HeadSamples, Heads};
 pub use parameters::{Slot, matrix, read, vector};
+pub use tensors::{NamedTensor, WeightsError};

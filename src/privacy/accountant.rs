@@ -74,6 +74,47 @@ impl std::str::FromStr for AccountantKind {
     }
 }
 
+/// An accountant that can be copied, to ask what one more event would come to before it happens.
+#[derive(Clone, Debug)]
+pub enum RunningAccountant {
+    /// By privacy loss distributions: right for few events.
+    Pld(PldAccountant),
+    /// By Rényi orders: right for many steps, each asked about.
+    Rdp(RdpAccountant),
+}
+
+impl RunningAccountant {
+    /// One that has seen nothing.
+    pub fn new(kind: AccountantKind, neighboring: Neighboring) -> Self {
+        match kind {
+            AccountantKind::Pld => Self::Pld(PldAccountant::new(neighboring)),
+            AccountantKind::Rdp => Self::Rdp(RdpAccountant::new(neighboring)),
+        }
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    /// As [`Accountant::compose`].
+    pub fn compose(&mut self, event: &PrivacyEvent) -> Result<(), AccountingError> {
+        match self {
+            Self::Pld(accountant) => accountant.compose(event, 1),
+            Self::Rdp(accountant) => accountant.compose(event, 1),
+        }
+    }
+
+    /// The least ε known to hold at δ.
+    ///
+    /// # Errors
+    /// As [`Accountant::epsilon`].
+    pub fn epsilon(&self, delta: Delta) -> Result<f64, AccountingError> {
+        match self {
+            Self::Pld(accountant) => accountant.epsilon(delta),
+            Self::Rdp(accountant) => accountant.epsilon(delta),
+        }
+    }
+}
+
 /// Why events cannot be accounted, or a question cannot be answered.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum AccountingError {

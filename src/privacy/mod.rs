@@ -12,7 +12,7 @@ mod rdp;
 pub mod renyi;
 mod view;
 
-pub use accountant::{Accountant, AccountantKind, AccountingError};
+pub use accountant::{Accountant, AccountantKind, AccountingError, RunningAccountant};
 pub use calibrate::{
     Bracket, Calibrated, CalibrationError, Effect, calibrate, discrete_gaussian_sigma, gaussian_sigma,
     laplace_scale, smallest_epsilon,

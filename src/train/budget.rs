@@ -146,7 +146,7 @@ impl Protection {
             schedule: self.schedule.scaled(scale),
             ..self.clone()
         };
-        let scale = least_noise(&self.budget, |scale| events(&at(scale), rate))?;
+        let scale = least_noise(&self.budget, AccountantKind::Rdp, |scale| events(&at(scale), rate))?;
         Ok(scale.map(|Calibrated { value, epsilon }| Self { epsilon, ..at(value) }))
     }
 
@@ -225,11 +225,15 @@ pub fn largest_rho(budget: &Budget) -> Result<Option<f64>, PlanError> {
         list.push(PrivacyEvent::Gaussian { noise_multiplier }, 1);
         list
     };
-    Ok(least_noise(budget, one)?.map(|noise| 0.5 / (noise.value * noise.value)))
+    Ok(least_noise(budget, AccountantKind::Rdp, one)?.map(|noise| 0.5 / (noise.value * noise.value)))
 }
 
 /// The least noise whose events stay within the budget, and their ε; `None` if even the loudest pass it.
-fn least_noise(budget: &Budget, make: impl Fn(f64) -> EventList) -> Result<Option<Calibrated>, PlanError> {
+pub fn least_noise(
+    budget: &Budget,
+    accountant: AccountantKind,
+    make: impl Fn(f64) -> EventList,
+) -> Result<Option<Calibrated>, PlanError> {
     // A hair below the promise, so that adding up step by step cannot round past it at the last one.
     let target = Epsilon::new(budget.epsilon.get() * (1.0 - ROUNDING))?;
     let bracket = Bracket {
@@ -237,11 +241,25 @@ fn least_noise(budget: &Budget, make: impl Fn(f64) -> EventList) -> Result<Optio
         tolerance: TOLERANCE,
         ..Bracket::noise()
     };
-    match calibrate(make, (target, budget.delta), AccountantKind::Rdp, bracket) {
+    match calibrate(make, (target, budget.delta), accountant, bracket) {
         Ok(calibrated) => Ok(Some(calibrated)),
         Err(CalibrationError::BudgetTooSmall { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// The smallest ε for which a single Gaussian release still teaches something.
+pub fn smallest_epsilon(budget: &Budget) -> Result<f64, PlanError> {
+    let mut list = EventList::new(budget.neighboring);
+    list.push(
+        PrivacyEvent::Gaussian {
+            noise_multiplier: LOUDEST,
+        },
+        1,
+    );
+    let smallest = AccountantKind::Pld.epsilon(&list, budget.delta);
+    // A hair above, so that the number shown works itself.
+    Ok(smallest.map_err(CalibrationError::from)? * 1.001)
 }
 
 /// The events of a protection, in the order in which they happen.

@@ -7,6 +7,7 @@ mod budget;
 mod control;
 pub mod describe;
 mod fidelity;
+pub mod image;
 mod layout;
 mod observe;
 mod plan;
@@ -27,13 +28,15 @@ pub use describe::{
 };
 pub use layout::heads_of;
 pub use observe::{ColumnHistogram, Fidelity, Observation, StepObservation};
-pub use plan::{LARGEST_EPSILON, Plan, PlanError, PlanSummary, PlanWarning, Privacy, known_rows, rounded_up};
+pub use plan::{
+    LARGEST_EPSILON, Plan, PlanError, PlanSummary, PlanWarning, Privacy, RunSettings, known_rows, rounded_up,
+};
 pub use privatize::Refusal;
 pub use recommend::recommended;
 pub use sampler::PoissonSampler;
 pub use schedule::{Schedule, Stretch};
 pub use settings::{ScheduleKind, TrainSettings};
 pub use synthesizer::{Condition, SampleError, TableGenerator};
-pub use training::{StopReason, TrainError, Trained, Training};
+pub use training::{StopReason, Synthesizer, TrainError, Trained, Training};
 
 pub use crate::model::{CriticLoss, DeviceKind};

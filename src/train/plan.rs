@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::{self, Budget};
 use super::describe::SettingError;
+use super::image::ImageSettings;
 use super::layout::RowLayout;
 use super::schedule::{Schedule, Stretch};
 use super::settings::{ScheduleKind, TrainSettings};
@@ -16,6 +17,7 @@ use crate::num::{Delta, Epsilon, Message, NoiseMultiplier, SamplingRate, UnitErr
 use crate::privacy::{CalibrationError, EventList, Neighboring};
 
 pub use warning::PlanWarning;
+pub(super) use warning::weak_promise;
 
 /// An ε beyond this promises nothing worth the noise.
 pub const LARGEST_EPSILON: f64 = 100.0;
@@ -77,6 +79,16 @@ pub enum PlanError {
     /// There are no rows.
     #[error("the table has no rows to learn from")]
     NoRows,
+    /// The method cannot learn from this kind of data.
+    #[error("the method `{method}` does not learn from {data}; choose {instead}")]
+    Method {
+        /// The method.
+        method: &'static str,
+        /// What it was to learn from.
+        data: &'static str,
+        /// Methods that can.
+        instead: &'static str,
+    },
     /// The label is not a column that can be one.
     #[error(
         "the label `{0}` is not a used column with categories; name a categorical or boolean column, or none"
@@ -140,11 +152,31 @@ pub(super) struct Protection {
     pub epsilon: f64,
 }
 
+/// The settings of a run, by what it learns from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RunSettings {
+    /// A table.
+    Table(TrainSettings),
+    /// Images.
+    Images(ImageSettings),
+}
+
+impl RunSettings {
+    /// Those of a run on a table.
+    pub const fn table(&self) -> Option<&TrainSettings> {
+        match self {
+            Self::Table(settings) => Some(settings),
+            Self::Images(_) => None,
+        }
+    }
+}
+
 /// What a plan comes to, for display and for a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanSummary {
     /// The settings.
-    pub settings: TrainSettings,
+    pub settings: RunSettings,
     /// ε promised; `None` without a promise.
     pub budget_epsilon: Option<f64>,
     /// ε of everything planned: at most the one promised.
@@ -351,7 +383,7 @@ impl Plan {
         let protection = self.protection.as_ref();
         let deviation = |noise: Option<NoiseMultiplier>, sensitivity: f64| Some(noise?.get() * sensitivity);
         PlanSummary {
-            settings: self.settings.clone(),
+            settings: RunSettings::Table(self.settings.clone()),
             budget_epsilon: self.budget_epsilon().map(Epsilon::get),
             epsilon: self.epsilon(),
             delta: self.delta().map(Delta::get),
@@ -394,14 +426,14 @@ pub fn known_rows(schema: &Schema, rows: usize) -> usize {
 
 /// A promise whose numbers have been checked.
 #[derive(Clone, Copy)]
-struct Promise {
+pub(super) struct Promise {
     epsilon: Epsilon,
     delta: Delta,
     neighboring: Neighboring,
 }
 
 impl Promise {
-    fn check(privacy: Privacy) -> Result<Option<Self>, PlanError> {
+    pub fn check(privacy: Privacy) -> Result<Option<Self>, PlanError> {
         let Privacy::Private {
             epsilon,
             delta,
@@ -426,7 +458,7 @@ impl Promise {
         }))
     }
 
-    const fn into_budget(self) -> Budget {
+    pub const fn into_budget(self) -> Budget {
         Budget {
             epsilon: self.epsilon,
             delta: self.delta,

@@ -10,10 +10,16 @@
 //! clipped sum by at most C, so this is one Poisson-sampled Gaussian with (q, z). The caller divides by the
 //! **expected** batch: a constant, so it is post-processing.
 //!
+//! **A mean embedding** of images: see [`embedding`].
+//!
 //! **Histograms**: see [`RowLayout`] for their ℓ2 sensitivity under each relation.
+
+mod embedding;
 
 use burn::tensor::{Device, Tensor};
 use rand_distr::{Distribution, StandardNormal};
+
+pub use embedding::{ClassMeans, mean_embedding, sensitivity as embedding_sensitivity};
 
 use super::budget::{Budget, step_event};
 use super::layout::RowLayout;
@@ -22,7 +28,9 @@ use super::sampler::PoissonSampler;
 use crate::data::EncodedRows;
 use crate::model::{ClippedSum, Critic, CriticLoss, Side, matrix, vector};
 use crate::num::{NoiseMultiplier, RandomSource, SamplingRate};
-use crate::privacy::{Accountant, AccountingError, CountedEvent, EventList, PrivacyEvent, RdpAccountant};
+use crate::privacy::{
+    AccountantKind, AccountingError, CountedEvent, EventList, PrivacyEvent, RunningAccountant,
+};
 
 /// Why a private operation did not happen.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -50,7 +58,7 @@ pub struct Account {
 #[derive(Clone, Debug)]
 struct PrivateAccount {
     budget: Budget,
-    accountant: RdpAccountant,
+    accountant: RunningAccountant,
     executed: EventList,
     epsilon: f64,
 }
@@ -58,10 +66,18 @@ struct PrivateAccount {
 impl Account {
     /// An account with nothing spent, for a plan.
     pub fn open(plan: &Plan) -> Self {
-        let private = plan.protection().map(|protection| PrivateAccount {
-            budget: protection.budget,
-            accountant: RdpAccountant::new(protection.budget.neighboring),
-            executed: EventList::new(protection.budget.neighboring),
+        Self::of(
+            plan.protection().map(|protection| protection.budget),
+            AccountantKind::Rdp,
+        )
+    }
+
+    /// An account with nothing spent, by the accountant that the plan was calibrated with.
+    pub fn of(budget: Option<Budget>, accountant: AccountantKind) -> Self {
+        let private = budget.map(|budget| PrivateAccount {
+            budget,
+            accountant: RunningAccountant::new(accountant, budget.neighboring),
+            executed: EventList::new(budget.neighboring),
             epsilon: 0.0,
         });
         Self { private }
@@ -87,7 +103,7 @@ impl Account {
             return Ok(look());
         };
         let mut after = private.accountant.clone();
-        after.compose(&event, 1)?;
+        after.compose(&event)?;
         let would_be = after.epsilon(private.budget.delta)?;
         let budget = private.budget.epsilon.get();
         if would_be.is_nan() || would_be > budget {

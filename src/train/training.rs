@@ -10,6 +10,7 @@ pub use end::{StopReason, TrainError};
 
 use super::control::Control;
 use super::fidelity::{FRECHET_ROWS, FidelityThread, bars_of};
+use super::image::ImageGenerator;
 use super::observe::{Observation, StepObservation};
 use super::plan::Plan;
 use super::privatize::{self, Account, RealGradient, Refusal, StepRule};
@@ -40,11 +41,30 @@ pub struct Training {
     random: RandomSource,
 }
 
+/// What a run ends with: it draws as much as is wanted, at no further cost.
+#[derive(Clone, Debug)]
+pub enum Synthesizer {
+    /// Rows of a table.
+    Table(TableGenerator),
+    /// Images.
+    Images(ImageGenerator),
+}
+
+impl Synthesizer {
+    /// The generator of rows, if it is one.
+    pub fn table(&self) -> Option<&TableGenerator> {
+        match self {
+            Self::Table(generator) => Some(generator),
+            Self::Images(_) => None,
+        }
+    }
+}
+
 /// A run that has ended with a generator.
 #[derive(Debug)]
 pub struct Trained {
-    /// Draws rows, as many as wanted, at no further cost.
-    pub generator: TableGenerator,
+    /// The generator.
+    pub generator: Synthesizer,
     /// Every look at private rows, as it happened.
     pub executed: EventList,
     /// ε of what was executed; `None` without a promise.
@@ -112,7 +132,7 @@ impl Training {
             steps_done: state.step,
             stopped,
             random: state.privacy_random.origin(),
-            generator: state.generator_so_far(true),
+            generator: Synthesizer::Table(state.generator_so_far(true)),
         })
     }
 }

@@ -97,6 +97,7 @@ budget-charge = ε = { $epsilon }, δ = { $delta }
 budget-tip = Settled jobs add up to at most { $spent }. Open the privacy page for every entry.
 method-dpgan = DPGAN
 method-gan = GAN
+method-dp-merf = DP-MERF
 no-dp-claim = no DP claim
 run-queued = waits for a free core
 run-preparing = encodes rows, reserves the budget

@@ -97,6 +97,7 @@ budget-charge = ε = { $epsilon }，δ = { $delta }
 budget-tip = 已结算的任务合计不超过 { $spent }。每一条见隐私页面。
 method-dpgan = DPGAN
 method-gan = GAN
+method-dp-merf = DP-MERF
 no-dp-claim = 无差分隐私保证
 run-queued = 等待空闲的核心
 run-preparing = 正在编码数据、预留预算

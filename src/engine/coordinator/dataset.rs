@@ -154,7 +154,7 @@ impl Coordinator {
         self.dataset.cancel_load();
         self.dataset.generation += 1;
         let name = match &source {
-            DataSource::File { path, .. } => path
+            DataSource::File { path, .. } | DataSource::Images { path, .. } => path
                 .file_name()
                 .unwrap_or(path.as_os_str())
                 .to_string_lossy()
@@ -218,6 +218,7 @@ impl Coordinator {
             schema_path: loaded.schema_path,
             open: loaded.schema.open_columns(),
             misfit: loaded.misfit,
+            images: loaded.images,
             table: loaded.table,
             schema: Arc::new(loaded.schema),
             summaries: Arc::new(loaded.summaries),

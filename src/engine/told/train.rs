@@ -32,6 +32,17 @@ pub(super) fn plan(error: &PlanError) -> Message {
         PlanError::RowsSuggested => said!(error, "plan-rows-suggested"),
         PlanError::NothingToLearn => said!(error, "plan-nothing-to-learn"),
         PlanError::NoRows => said!(error, "plan-no-rows"),
+        PlanError::Method {
+            method,
+            data,
+            instead,
+        } => said!(
+            error,
+            "plan-method",
+            method = method,
+            data = data,
+            instead = instead
+        ),
         PlanError::Label(label) => said!(error, "plan-label", label = label),
         PlanError::Unit(column) => said!(error, "plan-unit", column = column),
         PlanError::Encoding(inner) => message(inner),

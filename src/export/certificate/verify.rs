@@ -10,6 +10,7 @@ use super::facts::{guarantee_of, not_protected};
 use super::file::hexadecimal;
 use super::{Certificate, NotAccounted, Odds, Stop};
 use crate::export::ExportError;
+use crate::export::image::{hash_of_set, is_set};
 use crate::num::RandomOrigin;
 use crate::num::files::open_regular;
 use crate::privacy::ledger::{Entry, Status};
@@ -84,7 +85,12 @@ pub fn verify(certificate: &Certificate) -> Verified {
 /// # Errors
 /// When the file cannot be read.
 pub fn verify_file(certificate: &Certificate, data: &Path) -> Result<Verified, ExportError> {
-    let (sha256, bytes) = hash_file(data).map_err(|source| ExportError::Read {
+    let hashed = if is_set(data) {
+        hash_of_set(data)
+    } else {
+        hash_file(data)
+    };
+    let (sha256, bytes) = hashed.map_err(|source| ExportError::Read {
         path: data.into(),
         source,
     })?;

@@ -1,10 +1,12 @@
 //! Every setting described once: its unit, range and a sentence. Forms, the command line's help and the
 //! check of a plan derive from this table.
 
+mod image;
 mod table;
 
 use super::settings::TrainSettings;
 
+pub use image::IMAGE_SETTINGS;
 pub use table::SETTINGS;
 
 /// A setting's value, whatever its type.
@@ -80,9 +82,21 @@ pub enum SettingGroup {
     Generator,
 }
 
-/// One setting.
+/// Settings that are described in a table.
+pub trait Described: Sized + Default + 'static {
+    /// The table, in the order in which a form shows it.
+    fn table() -> &'static [SettingDescription<Self>];
+}
+
+impl Described for TrainSettings {
+    fn table() -> &'static [SettingDescription<Self>] {
+        &SETTINGS
+    }
+}
+
+/// One setting, of tables unless another kind of settings is named.
 #[derive(Clone, Copy, Debug)]
-pub struct SettingDescription {
+pub struct SettingDescription<S: 'static = TrainSettings> {
     /// Its name in files and on the command line; translations are filed under `setting-KEY`.
     pub key: &'static str,
     /// Its part of the form.
@@ -95,8 +109,8 @@ pub struct SettingDescription {
     pub help: &'static str,
     /// Whether most people leave it alone.
     pub advanced: bool,
-    get: fn(&TrainSettings) -> SettingValue,
-    set: fn(&mut TrainSettings, SettingValue) -> bool,
+    get: fn(&S) -> SettingValue,
+    set: fn(&mut S, SettingValue) -> bool,
 }
 
 /// A value outside a setting's range.
@@ -111,15 +125,15 @@ pub struct SettingError {
     pub expected: String,
 }
 
-impl SettingDescription {
+impl<S: Default> SettingDescription<S> {
     /// The setting's value.
-    pub fn get(&self, settings: &TrainSettings) -> SettingValue {
+    pub fn get(&self, settings: &S) -> SettingValue {
         (self.get)(settings)
     }
 
     /// Its default.
     pub fn default_value(&self) -> SettingValue {
-        (self.get)(&TrainSettings::default())
+        (self.get)(&S::default())
     }
 
     /// Changes the setting. Switching marginals on or off moves along what depends on them
@@ -127,12 +141,8 @@ impl SettingDescription {
     ///
     /// # Errors
     /// When the value is of another type or outside the range; the settings stay as they were.
-    pub fn set(&self, settings: &mut TrainSettings, value: SettingValue) -> Result<(), SettingError> {
+    pub fn set(&self, settings: &mut S, value: SettingValue) -> Result<(), SettingError> {
         let error = self.error(&value);
-        if let ("marginals", SettingValue::Switch(on)) = (self.key, &value) {
-            settings.switch_marginals(*on);
-            return Ok(());
-        }
         if self.range.contains(&value) && (self.set)(settings, value) {
             Ok(())
         } else {
@@ -144,7 +154,7 @@ impl SettingDescription {
     ///
     /// # Errors
     /// When it is outside the range.
-    pub fn check(&self, settings: &TrainSettings) -> Result<(), SettingError> {
+    pub fn check(&self, settings: &S) -> Result<(), SettingError> {
         let value = self.get(settings);
         if self.range.contains(&value) {
             Ok(())
@@ -222,8 +232,9 @@ pub fn setting(key: &str) -> Option<&'static SettingDescription> {
 ///
 /// # Errors
 /// When there is no such setting, or the text is no value in its range; the settings stay as they were.
-pub fn set_text(settings: &mut TrainSettings, key: &str, text: &str) -> Result<(), SettingTextError> {
-    let setting = setting(key).ok_or_else(|| SettingTextError::Unknown(key.to_owned()))?;
+pub fn set_text<S: Described>(settings: &mut S, key: &str, text: &str) -> Result<(), SettingTextError> {
+    let setting = S::table().iter().find(|setting| setting.key == key);
+    let setting = setting.ok_or_else(|| SettingTextError::Unknown(key.to_owned()))?;
     let value = match setting.range {
         SettingRange::Integer { .. } => text.parse().ok().map(SettingValue::Integer),
         SettingRange::Real { .. } => text.parse().ok().map(SettingValue::Real),
@@ -266,25 +277,48 @@ pub enum SettingTextError {
     Value(#[from] SettingError),
 }
 
+/// Checks every setting against its range.
+///
+/// # Errors
+/// The first setting that is outside its range.
+pub fn check<S: Described>(settings: &S) -> Result<(), SettingError> {
+    S::table().iter().try_for_each(|setting| setting.check(settings))
+}
+
 impl TrainSettings {
     /// Checks every setting against its range.
     ///
     /// # Errors
     /// The first setting that is outside its range.
     pub fn check(&self) -> Result<(), SettingError> {
-        SETTINGS.iter().try_for_each(|setting| setting.check(self))
+        check(self)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::image::ImageSettings;
 
     #[test]
     fn every_field_is_described_once() {
         let settings = serde_json::to_value(TrainSettings::default()).unwrap();
         let mut fields: Vec<_> = settings.as_object().unwrap().keys().cloned().collect();
         let mut keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key.to_owned()).collect();
+        fields.sort();
+        keys.sort();
+        assert_eq!(fields, keys);
+    }
+
+    #[test]
+    fn every_setting_of_images_is_described_once_and_in_range() {
+        let settings = ImageSettings::default();
+        check(&settings).unwrap();
+        let fields = serde_json::to_value(&settings).unwrap();
+        let mut fields: Vec<_> = fields.as_object().unwrap().keys().cloned().collect();
+        let mut keys: Vec<_> = (IMAGE_SETTINGS.iter())
+            .map(|setting| setting.key.to_owned())
+            .collect();
         fields.sort();
         keys.sort();
         assert_eq!(fields, keys);

@@ -5,7 +5,7 @@ use crate::model::CriticLoss;
 use crate::train::settings::ScheduleKind;
 
 /// Types that a setting can have.
-trait Settable: Sized {
+pub(super) trait Settable: Sized {
     fn wrap(&self) -> SettingValue;
     fn unwrap(value: SettingValue) -> Option<Self>;
 }
@@ -136,6 +136,7 @@ impl Settable for CriticLoss {
     }
 }
 
+/// A row of a table of settings.
 macro_rules! setting {
     ($key:literal, $field:ident, $group:ident, $unit:literal, $range:expr, $advanced:literal, $help:literal) => {
         SettingDescription {
@@ -154,20 +155,21 @@ macro_rules! setting {
         }
     };
 }
+pub(super) use setting;
 
-const fn integer(min: u64, max: u64) -> SettingRange {
+pub(super) const fn integer(min: u64, max: u64) -> SettingRange {
     SettingRange::Integer { min, max }
 }
 
-const fn real(min: f64, max: f64) -> SettingRange {
+pub(super) const fn real(min: f64, max: f64) -> SettingRange {
     SettingRange::Real { min, max, log: false }
 }
 
-const fn scale(min: f64, max: f64) -> SettingRange {
+pub(super) const fn scale(min: f64, max: f64) -> SettingRange {
     SettingRange::Real { min, max, log: true }
 }
 
-const WIDTHS: SettingRange = SettingRange::Widths {
+pub(super) const WIDTHS: SettingRange = SettingRange::Widths {
     layers: 4,
     width: 2048,
 };
@@ -196,8 +198,12 @@ pub const SETTINGS: [SettingDescription; 31] = [
         "Noise at the first step over noise at the last, where it falls in a line or by a factor."),
     setting!("schedule-points", schedule_points, Privacy, "", POINTS, true,
         "Noise at equally distant places from the first step to the last, each relative to the others."),
-    setting!("marginals", marginals, Marginals, "", SettingRange::Switch, false,
-        "Buys noisy histograms of each column (by class, if a label is declared) to guide the generator."),
+    SettingDescription {
+        // What depends on it moves along.
+        set: |settings, value| Settable::unwrap(value).map(|on| settings.switch_marginals(on)).is_some(),
+        ..setting!("marginals", marginals, Marginals, "", SettingRange::Switch, false,
+            "Buys noisy histograms of each column (by class, if a label is declared) to guide the generator.")
+    },
     setting!("marginal-share", marginal_share, Marginals, "of ρ", real(0.01, 0.9), false,
         "The share of the budget that buys the marginals."),
     setting!("marginal-weight", marginal_weight, Marginals, "", scale(0.01, 1000.0), true,

@@ -87,6 +87,22 @@ impl std::fmt::Display for PlanWarning {
     }
 }
 
+/// What is weak about a promise, whatever keeps it.
+pub(in crate::train) fn weak_promise(promise: Option<Promise>, rows: usize) -> Vec<PlanWarning> {
+    let Some(promise) = promise else {
+        return vec![PlanWarning::NotPrivate];
+    };
+    let mut warnings = Vec::new();
+    let (epsilon, delta) = (promise.epsilon.get(), promise.delta.get());
+    if delta * rows as f64 >= 1.0 {
+        warnings.push(PlanWarning::LargeDelta { delta, rows });
+    }
+    if epsilon >= WEAK_EPSILON {
+        warnings.push(PlanWarning::LargeEpsilon { epsilon });
+    }
+    warnings
+}
+
 /// What is weak about a plan.
 pub(super) fn warnings(
     settings: &TrainSettings,
@@ -104,24 +120,17 @@ pub(super) fn warnings(
             used: expected_batch,
         });
     }
+    warnings.extend(weak_promise(promise, rows));
     let Some(promise) = promise else {
-        warnings.push(PlanWarning::NotPrivate);
         return warnings;
     };
-    let (epsilon, delta) = (promise.epsilon.get(), promise.delta.get());
-    if delta * rows as f64 >= 1.0 {
-        warnings.push(PlanWarning::LargeDelta { delta, rows });
-    }
-    if epsilon >= WEAK_EPSILON {
-        warnings.push(PlanWarning::LargeEpsilon { epsilon });
-    }
     let is_known = schema
         .rows
         .is_some_and(|known| matches!(known.provenance, Provenance::Declared | Provenance::Bought));
     if promise.neighboring == Neighboring::AddRemoveOne && !is_known {
         warnings.push(PlanWarning::RowCountRevealed);
     }
-    if (rows as f64) * epsilon < FEW_ROWS {
+    if (rows as f64) * promise.epsilon.get() < FEW_ROWS {
         warnings.push(PlanWarning::FewRows { rows });
     }
     warnings

@@ -77,6 +77,8 @@ fn a_fixed_seed_repeats_and_rows_come_back_in_the_schemas_form() {
             .unwrap();
         trained
             .generator
+            .table()
+            .unwrap()
             .sample(500, None, &mut RandomSource::seeded(3))
             .unwrap()
     };
@@ -121,6 +123,8 @@ fn every_device_and_kind_of_head_trains() {
                 .unwrap();
             let batch = trained
                 .generator
+                .table()
+                .unwrap()
                 .sample(20, None, &mut RandomSource::seeded(4))
                 .unwrap();
             assert_eq!(batch.num_rows(), 20);
@@ -155,6 +159,8 @@ fn a_stopped_run_keeps_its_generator_and_its_account() {
     assert_eq!(
         trained
             .generator
+            .table()
+            .unwrap()
             .sample(5, None, &mut RandomSource::seeded(1))
             .unwrap()
             .num_rows(),
@@ -200,6 +206,7 @@ fn conditions_keep_matching_rows_and_name_what_is_wrong() {
         .run(&Control::new(), &mut |_| ())
         .unwrap()
         .generator;
+    let generator = generator.table().unwrap();
     let mut random = RandomSource::seeded(5);
     let condition = |column: &str, value: &str| Condition {
         column: column.to_owned(),

@@ -155,8 +155,9 @@ impl TrainPage {
         if let Some(plan) = &snapshot.plan
             && plan.request.settings.is_none()
             && let Ok(summary) = &plan.outcome
+            && let Some(settings) = summary.settings.table()
         {
-            self.recommended.clone_from(&summary.settings);
+            self.recommended.clone_from(settings);
         }
         let Some(dataset) = &snapshot.dataset else {
             self.asked = None;
@@ -216,7 +217,10 @@ impl TrainPage {
             (None, Some(plan)) => plan
                 .outcome
                 .as_ref()
-                .map_or_else(|_| self.recommended.clone(), |plan| plan.settings.clone()),
+                .ok()
+                .and_then(|plan| plan.settings.table())
+                .unwrap_or(&self.recommended)
+                .clone(),
             (None, None) => self.recommended.clone(),
         };
         let known = form::Known {

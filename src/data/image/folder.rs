@@ -1,0 +1,433 @@
+//! A folder of pictures: with a sub-folder for each class, with `labels.csv` beside them, or without labels.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::decode::{Picture, decode_all};
+use super::{Found, ImageOptions, Labels, MOST_CLASSES};
+use crate::data::{DataError, Provenance};
+use crate::num::files::read_whole;
+use crate::num::progress::Progress;
+
+/// The labels of pictures that lie in one folder.
+const LABELS: &str = "labels.csv";
+/// Endings of pictures.
+const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
+/// No picture's file is larger.
+const MOST_BYTES: u64 = 1 << 28;
+
+fn is_picture(path: &Path) -> bool {
+    let ending = path
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    let is_hidden = path
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    !is_hidden && ENDINGS.contains(&ending.as_str()) && path.is_file()
+}
+
+/// Whether pictures lie in the folder, or in one of its sub-folders.
+pub fn holds_pictures(path: &Path) -> bool {
+    let Ok(entries) = list(path) else { return false };
+    entries.iter().any(|entry| {
+        is_picture(entry)
+            || (entry.is_dir() && list(entry).is_ok_and(|inner| inner.iter().any(|file| is_picture(file))))
+    })
+}
+
+/// What lies in a folder, in order of names.
+fn list(path: &Path) -> Result<Vec<PathBuf>, DataError> {
+    let io = |source| DataError::Io {
+        path: path.to_owned(),
+        action: "read the folder",
+        source,
+    };
+    let mut entries = fs::read_dir(path)
+        .map_err(io)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(io)?;
+    entries.sort();
+    Ok(entries)
+}
+
+fn wrong(path: &Path, message: String) -> DataError {
+    DataError::Images {
+        path: path.to_owned(),
+        message,
+    }
+}
+
+/// Pictures and the class of each, if there are any.
+struct Listed {
+    files: Vec<PathBuf>,
+    classes: Option<Vec<String>>,
+}
+
+/// Reads all pictures and their classes.
+pub fn read(path: &Path, options: &ImageOptions, progress: &Progress) -> Result<Found, DataError> {
+    let listed = listed(path)?;
+    if listed.files.is_empty() {
+        return Err(wrong(
+            path,
+            "there is no image in it: no PNG or JPEG file, neither in itself nor one folder down".to_owned(),
+        ));
+    }
+    let pictures: Vec<Picture<'_>> = listed
+        .files
+        .iter()
+        .map(|file| Picture {
+            name: shown(path, file),
+            bytes: Box::new(move || read_whole(file, MOST_BYTES)),
+        })
+        .collect();
+    let decoded = decode_all(path.to_owned(), &pictures, options, progress)?;
+    let notes = notes(&pictures, &decoded.skipped);
+    let kept = |place: usize| decoded.skipped.iter().all(|(skipped, _)| *skipped != place);
+    let mut hasher = blake3::Hasher::new();
+    let names = pictures.iter().enumerate().filter(|(place, _)| kept(*place));
+    for ((_, picture), digest) in names.zip(&decoded.digests) {
+        hasher.update(picture.name.as_bytes());
+        hasher.update(digest);
+    }
+    let labels = match listed.classes {
+        None => None,
+        Some(classes) => {
+            let classes: Vec<String> = classes
+                .into_iter()
+                .enumerate()
+                .filter(|(place, _)| kept(*place))
+                .map(|(_, class)| class)
+                .collect();
+            for class in &classes {
+                hasher.update(class.as_bytes());
+            }
+            Some(number(path, &classes)?)
+        }
+    };
+    Ok(Found {
+        form: decoded.form,
+        bytes: decoded.bytes,
+        labels,
+        digest: *hasher.finalize().as_bytes(),
+        file_bytes: decoded.file_bytes,
+        notes,
+    })
+}
+
+fn shown(folder: &Path, file: &Path) -> String {
+    file.strip_prefix(folder).unwrap_or(file).display().to_string()
+}
+
+fn notes(pictures: &[Picture<'_>], skipped: &[(usize, String)]) -> Vec<String> {
+    let Some((first, reason)) = skipped.first() else {
+        return Vec::new();
+    };
+    let count = skipped.len();
+    let images = if count == 1 { "image was" } else { "images were" };
+    vec![format!(
+        "{count} {images} skipped, the first of them {}: {reason}",
+        pictures[*first].name
+    )]
+}
+
+/// Numbers classes by their names, in order. The names were read off the data.
+pub(super) fn number(path: &Path, classes: &[String]) -> Result<Labels, DataError> {
+    let names: Vec<String> = classes
+        .iter()
+        .cloned()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    if names.len() > MOST_CLASSES {
+        return Err(wrong(
+            path,
+            format!(
+                "it has {} classes; at most {MOST_CLASSES} can be learned",
+                names.len()
+            ),
+        ));
+    }
+    let codes = classes
+        .iter()
+        .map(|class| names.partition_point(|name| name < class) as u8)
+        .collect();
+    Ok(Labels {
+        codes,
+        names,
+        provenance: Provenance::Accepted,
+    })
+}
+
+fn listed(path: &Path) -> Result<Listed, DataError> {
+    let entries = list(path)?;
+    let files: Vec<PathBuf> = entries
+        .iter()
+        .filter(|entry| is_picture(entry))
+        .cloned()
+        .collect();
+    let mut inner = Vec::new();
+    for folder in entries.iter().filter(|entry| entry.is_dir()) {
+        let class = folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        inner.extend(
+            list(folder)?
+                .into_iter()
+                .filter(|file| is_picture(file))
+                .map(|file| (file, class.clone())),
+        );
+    }
+    let labels = path.join(LABELS);
+    match (files.is_empty(), inner.is_empty()) {
+        (false, false) => Err(wrong(
+            path,
+            "images lie both in it and in folders within; put all of them into folders named after their classes, or \
+             none"
+                .to_owned(),
+        )),
+        (true, false) if labels.is_file() => Err(wrong(
+            path,
+            format!("there are both folders named after classes and {LABELS}; take one of them away"),
+        )),
+        (true, false) => {
+            let (files, classes) = inner.into_iter().unzip();
+            Ok(Listed {
+                files,
+                classes: Some(classes),
+            })
+        }
+        (true, true) if labels.is_file() => Err(wrong(
+            path,
+            format!("there is {LABELS}, and no image that it could be about"),
+        )),
+        _ if labels.is_file() => {
+            let classes = Some(classes_of(path, &labels, &files)?);
+            Ok(Listed { files, classes })
+        }
+        _ => Ok(Listed {
+            files,
+            classes: None,
+        }),
+    }
+}
+
+/// Each file's class by `labels.csv`: a header, then the file's name and its class on every line.
+fn classes_of(folder: &Path, labels: &Path, files: &[PathBuf]) -> Result<Vec<String>, DataError> {
+    let broken = |error: &dyn std::fmt::Display| wrong(labels, format!("it cannot be read: {error}"));
+    let mut reader = csv::Reader::from_path(labels).map_err(|error| broken(&error))?;
+    let mut known = BTreeMap::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| broken(&error))?;
+        let (Some(file), Some(class)) = (record.get(0), record.get(1)) else {
+            return Err(wrong(
+                labels,
+                "every line needs a file's name and its class".to_owned(),
+            ));
+        };
+        if known
+            .insert(file.trim().to_owned(), class.trim().to_owned())
+            .is_some()
+        {
+            return Err(wrong(labels, format!("it names {file} twice")));
+        }
+    }
+    let classes = files
+        .iter()
+        .map(|file| {
+            let name = shown(folder, file);
+            known.remove(&name).ok_or_else(|| {
+                wrong(
+                    labels,
+                    format!("it has no class for {name}; every image needs one"),
+                )
+            })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    match known.keys().next() {
+        None => Ok(classes),
+        Some(name) => Err(wrong(
+            labels,
+            format!("it has a class for {name}, and there is no such image"),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{DynamicImage, GrayAlphaImage, GrayImage, ImageBuffer, Luma, RgbImage};
+
+    use super::super::{ImageForm, ImageSet, holds_images, read_images};
+    use super::*;
+
+    /// A grey JPEG picture of 16 × 16 pixels of value 77: a quantisation of 8 throughout, four blocks with nothing but a
+    /// mean, and Huffman tables of as many codes as that takes.
+    fn jpeg() -> Vec<u8> {
+        let mut file = vec![0xff, 0xd8, 0xff, 0xdb, 0, 67, 0];
+        file.extend([8; 64]);
+        file.extend([0xff, 0xc0, 0, 11, 8, 0, 16, 0, 16, 1, 1, 0x11, 0]);
+        file.extend([0xff, 0xc4, 0, 21, 0x00, 1, 1]);
+        file.extend([0; 14]);
+        file.extend([0, 6]);
+        file.extend([0xff, 0xc4, 0, 20, 0x10, 1]);
+        file.extend([0; 15]);
+        file.push(0);
+        file.extend([0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0x8c, 0x01, 0xff, 0xd9]);
+        file
+    }
+
+    fn grey(side: u32, value: u8) -> DynamicImage {
+        DynamicImage::ImageLuma8(GrayImage::from_pixel(side, side, Luma([value])))
+    }
+
+    fn load(path: &Path, options: &ImageOptions) -> Result<ImageSet, DataError> {
+        read_images(path, options, &Progress::new())
+    }
+
+    fn says(path: &Path, options: &ImageOptions, words: &[&str]) {
+        let said = load(path, options).unwrap_err().to_string();
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    }
+
+    #[test]
+    fn folders_name_classes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        for (class, value) in [("dog", 10), ("cat", 200)] {
+            fs::create_dir(path.join(class)).unwrap();
+            for image in 0..3 {
+                grey(16, value + image)
+                    .save(path.join(class).join(format!("{image}.png")))
+                    .unwrap();
+            }
+        }
+        fs::write(path.join("notes.txt"), "of no concern").unwrap();
+        assert!(holds_images(path));
+        let set = load(path, &ImageOptions::default()).unwrap();
+        assert_eq!((set.len(), set.form()), (6, ImageForm { side: 16, colours: 1 }));
+        assert_eq!(set.labels().unwrap().names, ["cat", "dog"]);
+        assert_eq!(set.codes(), [0, 0, 0, 1, 1, 1]);
+        assert_eq!(set.bytes()[0], 200);
+        // Their names were read off the data, so certificates list them as not protected.
+        assert_eq!(set.labels().unwrap().provenance, Provenance::Accepted);
+        assert_eq!(set.schema().unprotected_columns().count(), 1);
+        grey(16, 0).save(path.join("loose.png")).unwrap();
+        says(path, &ImageOptions::default(), &["both in it and in folders"]);
+    }
+
+    #[test]
+    fn a_table_names_classes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let labels = path.join(LABELS);
+        let default = ImageOptions::default();
+        fs::write(&labels, "file,label\n").unwrap();
+        says(path, &default, &["no image that it could be about"]);
+        grey(16, 1).save(path.join("a.png")).unwrap();
+        fs::write(path.join("b.jpg"), jpeg()).unwrap();
+        grey(16, 3).save(path.join("c.png")).unwrap();
+        fs::write(&labels, "file,label\na.png,x\nb.jpg,y\nc.png,x\n").unwrap();
+        let set = load(path, &default).unwrap();
+        assert_eq!(set.codes(), [0, 1, 0]);
+        assert!(
+            set.bytes()[256].abs_diff(2) <= 1,
+            "JPEG is nearly exact on a flat picture"
+        );
+        fs::write(&labels, "file,label\na.png,x\nb.jpg,y\n").unwrap();
+        says(path, &default, &["no class for c.png"]);
+        fs::write(&labels, "file,label\na.png,x\nb.jpg,y\nc.png,x\nd.png,x\n").unwrap();
+        says(path, &default, &["d.png", "no such image"]);
+        fs::write(&labels, "file,label\na.png,x\na.png,y\n").unwrap();
+        says(path, &default, &["a.png twice"]);
+        fs::remove_file(&labels).unwrap();
+        assert!(load(path, &default).unwrap().labels().is_none());
+    }
+
+    #[test]
+    fn sizes_and_colours_are_declared_or_alike() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        grey(16, 100).save(path.join("a.png")).unwrap();
+        let wide = RgbImage::from_fn(60, 40, |column, _| {
+            image::Rgb(if (10..50).contains(&column) {
+                [255, 0, 0]
+            } else {
+                [0, 0, 255]
+            })
+        });
+        wide.save(path.join("b.png")).unwrap();
+        let default = ImageOptions::default();
+        says(path, &default, &["b.png", "in colour"]);
+        let grey_only = ImageOptions {
+            colours: Some(1),
+            ..default.clone()
+        };
+        says(path, &grey_only, &["b.png", "60 × 40"]);
+        let both = ImageOptions {
+            side: Some(16),
+            colours: Some(3),
+            ..default.clone()
+        };
+        let set = load(path, &both).unwrap();
+        assert_eq!(set.form(), ImageForm { side: 16, colours: 3 });
+        // The middle square is kept, so the blue at both sides is gone.
+        assert_eq!(set.bytes()[768..771], [255, 0, 0]);
+        assert_eq!(set.bytes()[..3], [100, 100, 100]);
+        fs::remove_file(path.join("a.png")).unwrap();
+        says(path, &default, &["60 × 40", "16, 28 or 32"]);
+    }
+
+    #[test]
+    fn deep_and_transparent_pictures_are_flattened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let deep = ImageBuffer::<Luma<u16>, Vec<u16>>::from_pixel(16, 16, Luma([3000]));
+        deep.save(path.join("deep.png")).unwrap();
+        let default = ImageOptions::default();
+        says(path, &default, &["deep.png", "16 bits", "window"]);
+        let window = ImageOptions {
+            window: Some([1000, 5000]),
+            ..default.clone()
+        };
+        assert_eq!(load(path, &window).unwrap().bytes()[0], 128);
+        fs::remove_file(path.join("deep.png")).unwrap();
+        let glass = GrayAlphaImage::from_pixel(16, 16, image::LumaA([200, 51]));
+        glass.save(path.join("glass.png")).unwrap();
+        assert_eq!(load(path, &default).unwrap().bytes()[0], 40);
+    }
+
+    #[test]
+    fn damaged_pictures_are_named_or_skipped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        for name in ["a", "b", "c"] {
+            fs::create_dir(path.join(name)).unwrap();
+            grey(16, 9).save(path.join(name).join("1.png")).unwrap();
+        }
+        let cut = path.join("b").join("1.png");
+        let whole = fs::read(&cut).unwrap();
+        fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
+        fs::write(path.join("c").join("0.png"), "no picture").unwrap();
+        says(path, &ImageOptions::default(), &["1.png", "damaged"]);
+        let skipping = ImageOptions {
+            skip_damaged: true,
+            ..ImageOptions::default()
+        };
+        let set = load(path, &skipping).unwrap();
+        assert_eq!(set.len(), 2);
+        assert_eq!(set.labels().unwrap().names, ["a", "c"]);
+        assert!(
+            set.notes()[0].contains("2 images were skipped"),
+            "{:?}",
+            set.notes()
+        );
+        let empty = tempfile::tempdir().unwrap();
+        assert!(!holds_images(empty.path()));
+        says(empty.path(), &ImageOptions::default(), &["no image"]);
+    }
+}

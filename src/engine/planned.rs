@@ -1,0 +1,261 @@
+//! From a request to a plan, and from a plan to what trains: a table's rows or images.
+
+use crate::data::{EncodedRows, Provenance, RowEncoder, Schema};
+use crate::engine::command::{Method, PrivacyTarget, RunRequest};
+use crate::engine::event::{Area, Problem};
+use crate::engine::snapshot::Dataset;
+use crate::num::{Delta, Message, Progress, RandomSource};
+use crate::privacy::{EventList, Neighboring};
+use crate::train::image::{ImageMethod, ImagePlan, ImageSettings, ImageTraining, TrainImages};
+use crate::train::{
+    Control, DeviceKind, Observation, Plan, PlanError, PlanSummary, PlanWarning, Privacy, TrainError,
+    TrainSettings, Trained, Training, describe, known_rows, recommended, rounded_up,
+};
+
+/// A checked and calibrated run, by what it learns from.
+pub(super) enum Planned {
+    Table(Box<Plan>),
+    Images(Box<ImagePlan>),
+}
+
+impl Planned {
+    /// Plans the run that is asked for on a data set.
+    pub fn of(request: &RunRequest, dataset: &Dataset) -> Result<Self, Problem> {
+        match &dataset.images {
+            None => plan_for(request, &dataset.schema, dataset.table.rows())
+                .map(|plan| Self::Table(Box::new(plan))),
+            Some(images) => {
+                let settings = image_settings_for(request)?;
+                let privacy = privacy_of(request, &dataset.schema);
+                image_method(request.method)
+                    .and_then(|method| ImagePlan::new(method, &settings, &dataset.schema, images, privacy))
+                    .map(|plan| Self::Images(Box::new(plan)))
+                    .map_err(|error| Problem::new(Area::Train, &error))
+            }
+        }
+    }
+
+    pub fn summary(&self) -> PlanSummary {
+        match self {
+            Self::Table(plan) => plan.summary(),
+            Self::Images(plan) => plan.summary(),
+        }
+    }
+
+    pub fn warnings(&self) -> &[PlanWarning] {
+        match self {
+            Self::Table(plan) => plan.warnings(),
+            Self::Images(plan) => plan.warnings(),
+        }
+    }
+
+    pub fn events(&self) -> EventList {
+        match self {
+            Self::Table(plan) => plan.events(),
+            Self::Images(plan) => plan.events(),
+        }
+    }
+
+    pub fn epsilon(&self) -> Option<f64> {
+        match self {
+            Self::Table(plan) => plan.epsilon(),
+            Self::Images(plan) => plan.epsilon(),
+        }
+    }
+
+    pub fn delta(&self) -> Option<Delta> {
+        match self {
+            Self::Table(plan) => plan.delta(),
+            Self::Images(plan) => plan.delta(),
+        }
+    }
+
+    pub fn steps(&self) -> u64 {
+        match self {
+            Self::Table(plan) => plan.steps(),
+            Self::Images(plan) => plan.steps(),
+        }
+    }
+
+    /// Brings the rows or images into the form that is trained on.
+    pub fn encode(self, dataset: &Dataset) -> Result<Ready, Problem> {
+        let failed = |error| Problem::new(Area::Train, &error);
+        match (self, &dataset.images) {
+            (Self::Images(plan), Some(images)) => {
+                let images = TrainImages::new(images.clone(), &dataset.schema).map_err(failed)?;
+                Ok(Ready::Images(plan, Box::new(images)))
+            }
+            (Self::Table(plan), _) => {
+                let encoder = RowEncoder::new(&dataset.schema, plan.encoder_settings()).map_err(failed)?;
+                let rows = encoder
+                    .encode(&dataset.table, &Progress::default())
+                    .map_err(failed)?;
+                Ok(Ready::Table(plan, Box::new(encoder), Box::new(rows)))
+            }
+            (Self::Images(_), None) => Err(Problem::plain(
+                Area::Train,
+                Message::plain("the data set has no images"),
+            )),
+        }
+    }
+}
+
+/// All that a run needs.
+pub(super) enum Ready {
+    Table(Box<Plan>, Box<RowEncoder>, Box<EncodedRows>),
+    Images(Box<ImagePlan>, Box<TrainImages>),
+}
+
+impl Ready {
+    /// Numbers outside their bounds: a private figure.
+    pub fn clamped_cells(&self) -> u64 {
+        match self {
+            Self::Table(_, _, rows) => rows.clamped_cells(),
+            Self::Images(..) => 0,
+        }
+    }
+
+    /// Trains to the end.
+    pub fn train(
+        self,
+        device: DeviceKind,
+        random: RandomSource,
+        control: &Control,
+        observe: &mut dyn FnMut(Observation),
+    ) -> Result<Trained, TrainError> {
+        match self {
+            Self::Table(plan, encoder, rows) => {
+                Training::new(*plan, *encoder, *rows, device, random)?.run(control, observe)
+            }
+            Self::Images(plan, images) => {
+                ImageTraining::new(*plan, *images, device, random)?.run(control, observe)
+            }
+        }
+    }
+}
+
+/// How the method learns from images.
+fn image_method(method: Method) -> Result<ImageMethod, PlanError> {
+    match method {
+        Method::DpMerf => Ok(ImageMethod::MeanEmbedding),
+        Method::Dpgan | Method::Gan => Err(PlanError::Method {
+            method: method.name(),
+            data: "images",
+            instead: "dp-merf",
+        }),
+    }
+}
+
+/// The promise asked for, as it can be made on this data.
+fn privacy_of(request: &RunRequest, schema: &Schema) -> Privacy {
+    match request.target {
+        Some(target) => Privacy::Private {
+            epsilon: target.epsilon,
+            delta: target.delta,
+            neighboring: relation_under(schema, target.neighboring),
+        },
+        None => Privacy::None,
+    }
+}
+
+fn image_settings_for(request: &RunRequest) -> Result<ImageSettings, Problem> {
+    let epsilon = request.target.map(|target| target.epsilon);
+    let mut settings = request
+        .image_settings
+        .clone()
+        .unwrap_or_else(|| ImageSettings::recommended(epsilon));
+    for (key, value) in &request.overrides {
+        describe::set_text(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
+    }
+    Ok(settings)
+}
+
+/// The plan of a request: the settings asked for, or the recommended ones, and single changes to them.
+pub(super) fn plan_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<Plan, Problem> {
+    if request.method == Method::DpMerf {
+        let error = PlanError::Method {
+            method: request.method.name(),
+            data: "tables",
+            instead: "dpgan",
+        };
+        return Err(Problem::new(Area::Train, &error));
+    }
+    let privacy = privacy_of(request, schema);
+    let settings = settings_for(request, schema, rows)?;
+    Plan::new(&settings, schema, rows, privacy).map_err(|error| {
+        Problem::new(
+            Area::Train,
+            &with_an_epsilon_that_works(error, request, schema, rows),
+        )
+    })
+}
+
+/// Recommended settings change with ε, so the smallest ε under those of a tiny one need not work under its own: it is
+/// raised until it does.
+fn with_an_epsilon_that_works(
+    error: PlanError,
+    request: &RunRequest,
+    schema: &Schema,
+    rows: usize,
+) -> PlanError {
+    const TRIES: usize = 20;
+    let (&PlanError::BudgetTooSmall { epsilon, smallest }, Some(target)) = (&error, request.target) else {
+        return error;
+    };
+    let mut smallest = smallest;
+    for _ in 0..TRIES {
+        let told = rounded_up(smallest);
+        let target = PrivacyTarget {
+            epsilon: told,
+            ..target
+        };
+        let attempt = RunRequest {
+            target: Some(target),
+            ..request.clone()
+        };
+        let privacy = Privacy::Private {
+            epsilon: told,
+            delta: target.delta,
+            neighboring: relation_under(schema, target.neighboring),
+        };
+        let planned =
+            settings_for(&attempt, schema, rows).map(|settings| Plan::new(&settings, schema, rows, privacy));
+        if let Ok(Err(PlanError::BudgetTooSmall { smallest: next, .. })) = planned {
+            smallest = next.max(told * 1.005);
+        } else {
+            smallest = told;
+            break;
+        }
+    }
+    PlanError::BudgetTooSmall { epsilon, smallest }
+}
+
+/// The relation under which a promise on this data is made.
+///
+/// With one row more or less the row count differs too, and is private. Where it is public knowledge, neighbours
+/// have the same count, and "one row more or less" becomes "one row zeroed out", with the same numbers.
+fn relation_under(schema: &Schema, asked: Neighboring) -> Neighboring {
+    let is_public = schema
+        .rows
+        .is_some_and(|rows| rows.provenance == Provenance::Declared);
+    match asked {
+        Neighboring::AddRemoveOne if is_public => Neighboring::ZeroOutOne,
+        other => other,
+    }
+}
+
+fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<TrainSettings, Problem> {
+    let epsilon = request.target.map(|target| target.epsilon);
+    let mut settings = match (&request.settings, epsilon) {
+        (Some(settings), _) => settings.clone(),
+        (None, Some(epsilon)) => recommended(known_rows(schema, rows), schema, epsilon),
+        (None, None) => TrainSettings::default(),
+    };
+    // Marginals first: other recommendations follow from them, and what is set by hand stands above those.
+    let (marginals, others): (Vec<_>, Vec<_>) =
+        (request.overrides.iter()).partition(|(key, _)| key == "marginals");
+    for (key, value) in marginals.into_iter().chain(others) {
+        describe::set_text(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
+    }
+    Ok(settings)
+}
