@@ -27,7 +27,8 @@ use crate::train::{DeviceKind, StopReason, describe};
 #[derive(Debug, Args)]
 #[command(after_help = settings_help())]
 pub struct SynthesizeArgs {
-    /// The table (CSV or Parquet), or images (IDX, as MNIST is published).
+    /// The table (CSV or Parquet), or images: IDX as MNIST is published, a folder of PNG
+    /// and JPEG pictures, or Parquet with a column of them.
     input: PathBuf,
     /// The method.
     #[arg(long, value_parser = parse_method, required_unless_present = "recipe")]

@@ -19,7 +19,7 @@ use crate::engine::planned::plan_for;
 use crate::engine::snapshot::{EpsilonAnswer, LoadStage};
 use crate::export::Recipe;
 use crate::message;
-use crate::num::Progress;
+use crate::num::{Message, Progress};
 use crate::privacy::ledger::Total;
 use crate::train::PlanSummary;
 
@@ -94,6 +94,8 @@ pub(super) struct Loaded {
     pub path: Option<PathBuf>,
     pub schema_path: Option<PathBuf>,
     pub images: Option<ImageSet>,
+    /// What a person should know of how images were read.
+    pub notes: Vec<Message>,
     pub table: Table,
     pub schema: Schema,
     pub summaries: Vec<ColumnSummary>,
@@ -246,6 +248,7 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
                 path: None,
                 schema_path: None,
                 images: None,
+                notes: Vec::new(),
                 table,
                 schema,
                 summaries: profile.columns,
@@ -264,6 +267,21 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
             stage.set(LoadStage::Profiling);
             let profile = profile(&table, progress).map_err(loading)?;
             stage.set(LoadStage::Checking);
+            let mut notes: Vec<Message> = images
+                .notes()
+                .iter()
+                .map(|note| Message::plain(&**note))
+                .collect();
+            if known.is_none()
+                && images
+                    .labels()
+                    .is_some_and(|labels| !labels.provenance.is_protected())
+            {
+                notes.push(message!(
+                    "image-classes-accepted",
+                    "the classes' names were read off the data and are listed as not protected; a schema that declares them changes that"
+                ));
+            }
             let schema = known.unwrap_or_else(|| images.schema());
             let misfit = check(&schema, &table, progress).err();
             Ok(Loaded {
@@ -271,6 +289,7 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
                 path: Some(path.clone()),
                 schema_path,
                 images: Some(images),
+                notes,
                 table,
                 schema,
                 summaries: profile.columns,
@@ -310,6 +329,7 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
                 path: Some(path.clone()),
                 schema_path,
                 images: None,
+                notes: Vec::new(),
                 table,
                 schema,
                 summaries: profile.columns,

@@ -211,6 +211,33 @@ mod tests {
     }
 
     #[test]
+    fn agrees_with_scipy_on_stored_features() {
+        // By SciPy's general matrix square root of Σ₁Σ₂; see `tests/golden/README.md`.
+        let features = include_str!("../../tests/golden/frechet_features.csv");
+        let rows = |wanted: &str| -> (Vec<f32>, usize) {
+            let mut width = 0;
+            let lines = features.lines().filter_map(|line| line.strip_prefix(wanted));
+            let values = lines.flat_map(|line| {
+                let row: Vec<f32> = line.split(' ').map(|number| number.parse().unwrap()).collect();
+                width = row.len();
+                row
+            });
+            (values.collect(), width)
+        };
+        for line in include_str!("../../tests/golden/frechet.csv").lines().skip(1) {
+            let (case, distance) = line.split_once(',').unwrap();
+            let expected: f64 = distance.parse().unwrap();
+            let (one, width) = rows(&format!("{case},one,"));
+            let (other, _) = rows(&format!("{case},other,"));
+            let found = frechet_distance(&one, &other, width).unwrap();
+            assert!(
+                (found / expected - 1.0).abs() < 1e-6,
+                "case {case}: {found}, not {expected}"
+            );
+        }
+    }
+
+    #[test]
     fn refuses_what_has_no_distance() {
         assert!(Moments::of(&[1.0, f32::NAN, 1.0, 2.0], 2).is_none());
         assert!(Moments::of(&[1.0, 2.0], 2).is_none());

@@ -49,6 +49,7 @@ data-cell = “{ $column }”列第 { $row } 行：{ $message }
 data-no-columns = 没有剩下任何列：全部是标识或文本，都会被丢弃；请在结构中至少给一列换一种类型
 evaluate-no-images = { $path }：其中没有图像，目前只能比较图像
 data-images = { $path }：这些图像无法使用（{ $message }）
+image-classes-accepted = 类别的名称是从数据中读出的，会列为不受保护；在结构中声明它们即可改变
 image-label-unknown = “{ $label }”不是结构中的类别；请在结构中加上它，或改正标签
 data-encoded = 编码后的行不属于这个结构：{ $message }
 not-a-table-zip = { $path }：这是压缩包或电子表格，不是数据表；请把工作表导出为 CSV，或先解压

@@ -6,6 +6,7 @@
 mod decode;
 mod folder;
 mod idx;
+mod parquet;
 #[cfg(test)]
 pub mod testing;
 
@@ -285,7 +286,7 @@ pub fn holds_images(path: &Path) -> bool {
     if path.is_dir() {
         folder::holds_pictures(path)
     } else {
-        idx::is_idx(path)
+        idx::is_idx(path) || parquet::holds_pictures(path)
     }
 }
 
@@ -296,8 +297,10 @@ pub fn holds_images(path: &Path) -> bool {
 pub fn read_images(path: &Path, options: &ImageOptions, progress: &Progress) -> Result<ImageSet, DataError> {
     let found = if path.is_dir() {
         folder::read(path, options, progress)?
-    } else {
+    } else if idx::is_idx(path) || !parquet::holds_pictures(path) {
         idx::read(path, options, progress)?
+    } else {
+        parquet::read(path, options, progress)?
     };
     ImageSet::assemble(path, Some(path), found)
 }

@@ -231,6 +231,13 @@ impl Coordinator {
         self.plan.forget();
         self.explore.forget();
         self.refresh_ledger();
+        for message in loaded.notes {
+            self.tell(EngineEvent::Warning {
+                run: None,
+                area: Area::Load,
+                message,
+            });
+        }
         self.tell(EngineEvent::Opened { name, rows });
         if let Some(problem) = ledger_problem {
             self.fail(problem);

@@ -105,6 +105,19 @@ fn a_folder_holds_png_files_and_their_labels() {
 }
 
 #[test]
+fn parquet_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.parquet");
+    let images = drawn(4);
+    let written = write(&path, &images, false).unwrap();
+    assert_eq!(written.bytes, fs::metadata(&path).unwrap().len());
+    assert!(crate::data::image::holds_images(&path));
+    let read = read_images(&path, &ImageOptions::default(), &Progress::new()).unwrap();
+    assert_eq!((read.bytes(), read.codes()), (&images.bytes[..], images.codes));
+    assert_eq!(read.labels().unwrap().names, classes());
+}
+
+#[test]
 fn npz_holds_two_arrays() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.npz");

@@ -163,7 +163,8 @@ impl ImagePlan {
             delta: self.delta().map(Delta::get),
             neighboring: protection.map(|protection| protection.budget.neighboring),
             steps: self.steps(),
-            expected_batch: self.images,
+            // The release looks at all images, however many: their number is private.
+            expected_batch: 0,
             sampling_rate: 1.0,
             noise: protection.map_or_else(Vec::new, |protection| {
                 vec![Stretch {
@@ -180,7 +181,11 @@ impl ImagePlan {
             epsilon_curve: self.epsilon().map_or_else(Vec::new, |epsilon| {
                 vec![[0.0, epsilon], [self.steps() as f64, epsilon]]
             }),
-            warnings: self.warnings.iter().map(PlanWarning::message).collect(),
+            // A summary leaves with the generator, and a warning that δ is large for this many images tells how many.
+            warnings: (self.warnings.iter())
+                .filter(|warning| !matches!(warning, PlanWarning::LargeDelta { .. }))
+                .map(PlanWarning::message)
+                .collect(),
         }
     }
 }

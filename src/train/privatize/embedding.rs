@@ -10,9 +10,6 @@
 //! noisy count: it turns sums into means, and nothing else is ever asked of the images (Harder, Adamczewski & Park
 //! 2021, Algorithm 1, with the count inside the release).
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::{Account, Refusal, add_noise};
@@ -75,16 +72,13 @@ pub fn mean_embedding(
 /// `Σ [φ(x); 0.1]` by class: `[classes, width + 1]`, row-major.
 fn sums(map: &EmbeddingMap, images: &TrainImages, device: &Device) -> Vec<f64> {
     let (classes, width) = (images.classes().len(), map.width());
-    let total = Mutex::new(vec![0.0; classes * (width + 1)]);
-    let next = AtomicUsize::new(0);
     let form = images.set().form();
-    let work = || {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.min(images.len().div_ceil(PIECE));
+    // Which thread adds what is fixed, so that a fixed seed gives the same sums to the last digit.
+    let work = &|first: usize| {
         let mut own = vec![0.0; classes * (width + 1)];
-        loop {
-            let start = next.fetch_add(PIECE, Ordering::Relaxed);
-            if start >= images.len() {
-                break;
-            }
+        for start in (first * PIECE..images.len()).step_by(threads * PIECE) {
             let codes = &images.codes()[start..images.len().min(start + PIECE)];
             let bytes = &images.set().bytes()[start * form.pixels()..(start + codes.len()) * form.pixels()];
             let values: Vec<f32> = bytes.iter().map(|byte| f32::from(*byte) / 255.0).collect();
@@ -102,20 +96,21 @@ fn sums(map: &EmbeddingMap, images: &TrainImages, device: &Device) -> Vec<f64> {
                 }
             }
         }
-        let mut total = total.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for (sum, value) in total.iter_mut().zip(own) {
-            *sum += value;
-        }
+        own
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut total = vec![0.0; classes * (width + 1)];
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(images.len().div_ceil(PIECE)) {
-            scope.spawn(work);
+        let workers: Vec<_> = (0..threads)
+            .map(|first| scope.spawn(move || work(first)))
+            .collect();
+        for worker in workers {
+            let own = worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            total.iter_mut().zip(own).for_each(|(sum, value)| *sum += value);
         }
     });
     total
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// From noisy sums to means: post-processing.

@@ -1,0 +1,256 @@
+//! The whole way from images to certified synthetic ones, by the command line.
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use support::{Bench, text};
+
+/// 8 × 8 images of three classes: bright above, below, or on the left.
+fn images(bench: &Bench, name: &str, count: usize) -> PathBuf {
+    let (mut pixels, mut labels) = (Vec::new(), Vec::new());
+    let mut noise = 1_u32;
+    for image in 0..count {
+        let class = image % 3;
+        labels.push(class as u8);
+        for row in 0..8 {
+            for column in 0..8 {
+                let bright = match class {
+                    0 => row < 4,
+                    1 => row >= 4,
+                    _ => column < 4,
+                };
+                noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                pixels.push((noise >> 26) as u8 + if bright { 180 } else { 0 });
+            }
+        }
+    }
+    let head = |dimensions: u8, sizes: &[usize]| {
+        let mut head = vec![0, 0, 8, dimensions];
+        sizes
+            .iter()
+            .for_each(|size| head.extend((*size as u32).to_be_bytes()));
+        head
+    };
+    let mut file = head(1, &[count]);
+    file.extend(labels);
+    bench.write(&format!("{name}-labels-idx1-ubyte"), file);
+    let mut file = head(3, &[count, 8, 8]);
+    file.extend(pixels);
+    bench.write(&format!("{name}-images-idx3-ubyte"), file)
+}
+
+fn synthesize(bench: &Bench, input: &str, out: &str, more: &[&str]) -> Value {
+    let mut arguments = vec![
+        "synthesize",
+        input,
+        "--method",
+        "dp-merf",
+        "--rows",
+        "300",
+        "--out",
+        out,
+    ];
+    arguments.extend([
+        "--epsilon",
+        "5",
+        "--delta",
+        "1e-5",
+        "--classes",
+        "3",
+        "--steps",
+        "250",
+    ]);
+    for setting in [
+        "frequencies=250",
+        "generator-hidden=32",
+        "generator-channels=8",
+        "generator-batch=30",
+    ] {
+        arguments.extend(["--set", setting]);
+    }
+    arguments.extend(more);
+    bench.json(&arguments)
+}
+
+#[test]
+fn images_become_synthetic_ones_with_their_papers() {
+    let bench = Bench::new();
+    let input = images(&bench, "train", 3000);
+    let held = images(&bench, "test", 600);
+    let out = bench.path("new-images-idx3-ubyte");
+    let result = synthesize(&bench, text(&input), text(&out), &[]);
+    assert_eq!((&result["rows"], &result["steps"]), (&300.into(), &250.into()));
+    let epsilon = result["epsilon"].as_f64().unwrap();
+    assert!(epsilon <= 5.0 && epsilon > 4.9, "ε = {epsilon}");
+    assert!(
+        result["claim"]
+            .as_str()
+            .unwrap()
+            .starts_with("differentially private")
+    );
+
+    let path = result["certificate"].as_str().unwrap();
+    let certificate: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(certificate["sampling"], "all_rows");
+    assert_eq!(certificate["domain"]["columns"][0]["name"], "image");
+    // One look at all images, and the number of images is among what it hides.
+    let events = certificate["events"]["events"].as_array().unwrap();
+    assert_eq!((events.len(), &events[0]["type"]), (1, &"gaussian".into()));
+    assert!(
+        !certificate["not_protected"].to_string().contains("row_count"),
+        "{certificate}"
+    );
+    let generator = fs::read(result["generator"].as_str().unwrap()).unwrap();
+    assert!(
+        !String::from_utf8_lossy(&generator[..8000.min(generator.len())]).contains("3000"),
+        "the number of images stays where it is"
+    );
+
+    // The certificate is about both files.
+    let verify = |expected: bool| {
+        let output = bench.run(&["verify", path, "--data", text(&out), "--json"]);
+        assert_eq!(output.status.success(), expected, "{output:?}");
+    };
+    verify(true);
+    assert!(
+        bench
+            .run(&["ledger", "verify", "--certificate", path])
+            .status
+            .success()
+    );
+    let labels = bench.path("new-labels-idx1-ubyte");
+    let mut changed = fs::read(&labels).unwrap();
+    let whole = changed.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    fs::write(&labels, changed).unwrap();
+    verify(false);
+    fs::write(&labels, whole).unwrap();
+
+    let entries = bench.json(&["ledger", "list"]);
+    assert_eq!(entries["entries"][0]["kind"], "dp-merf", "{entries}");
+
+    let found = bench.json(&[
+        "evaluate",
+        "--real",
+        text(&input),
+        "--holdout",
+        text(&held),
+        "--synthetic",
+        text(&out),
+        "--classes",
+        "3",
+    ]);
+    assert_eq!(found["extractor"], "pixels");
+    assert!(found["audience"].as_str().unwrap().contains("steward only"));
+    assert!(found["accuracy"]["value"].as_f64().unwrap() > 0.9, "{found}");
+    assert!(found["accuracy"]["interval"].is_array() && found["fid"]["value"].is_number());
+
+    // More of one class, for nothing, in every form.
+    let model = result["generator"].as_str().unwrap();
+    for name in ["more", "more.parquet", "more.npz", "more-images-idx3-ubyte"] {
+        let more = bench.path(name);
+        let arguments = [
+            "sample",
+            model,
+            "--rows",
+            "20",
+            "--where",
+            "label=2",
+            "--out",
+            text(&more),
+        ];
+        let drawn = bench.json(&arguments);
+        assert_eq!(drawn["rows"], 20, "{name}");
+        assert!(more.exists());
+        assert!(bench.fails(1, &arguments).contains("exists already"));
+    }
+    assert_eq!(
+        fs::read(bench.path("more-labels-idx1-ubyte")).unwrap()[8..],
+        [2; 20]
+    );
+    let table = fs::read_to_string(bench.path("more").join("labels.csv")).unwrap();
+    assert_eq!(table.lines().count(), 21);
+    // A folder that was exported is a data set again.
+    let again = bench.json(&[
+        "evaluate",
+        "--real",
+        text(&bench.path("more")),
+        "--synthetic",
+        text(&bench.path("more")),
+    ]);
+    drop(again);
+}
+
+#[test]
+fn a_recipe_and_a_seed_repeat_the_run() {
+    let bench = Bench::new();
+    let input = images(&bench, "train", 900);
+    let first = bench.path("first-images-idx3-ubyte");
+    let result = synthesize(&bench, text(&input), text(&first), &["--seed", "7"]);
+    assert!(result["claim"].as_str().unwrap().contains("fixed seed"));
+    let second = bench.path("second-images-idx3-ubyte");
+    let recipe = result["recipe"].as_str().unwrap();
+    bench.json(&[
+        "synthesize",
+        text(&input),
+        "--recipe",
+        recipe,
+        "--rows",
+        "300",
+        "--classes",
+        "3",
+        "--out",
+        text(&second),
+    ]);
+    assert_eq!(fs::read(first).unwrap(), fs::read(second).unwrap());
+}
+
+#[test]
+fn what_cannot_be_is_said_before_anything_is_spent() {
+    let bench = Bench::new();
+    let input = images(&bench, "train", 300);
+    let input = text(&input);
+    let out = bench.path("out");
+    let promise = ["--epsilon", "1", "--delta", "1e-5", "--rows", "10"];
+    let run = |method: &str, out: &str, more: &[&str]| {
+        let mut arguments = vec!["synthesize", input, "--method", method, "--out", out];
+        arguments.extend(promise);
+        arguments.extend(more);
+        bench.fails(
+            if more.contains(&"usage") { 2 } else { 1 },
+            &arguments
+                .into_iter()
+                .filter(|word| *word != "usage")
+                .collect::<Vec<_>>(),
+        )
+    };
+    assert!(run("dpgan", text(&out), &[]).contains("choose dp-merf"));
+    assert!(run("dp-merf", text(&out), &["--classes", "2"]).contains("declared classes"));
+    assert!(run("dp-merf", text(&out), &["--where", "label=12"]).contains("never is `12`"));
+    assert!(run("dp-merf", text(&out), &["--set", "bins=3", "usage"]).contains("no setting `bins`"));
+    assert!(run("dp-merf", text(&bench.path("out.csv")), &["usage"]).contains("images-idx3-ubyte"));
+    let table = bench.visits(100);
+    let arguments = [
+        "synthesize",
+        text(&table),
+        "--method",
+        "dp-merf",
+        "--out",
+        "x.csv",
+    ];
+    assert!(
+        bench
+            .fails(1, &[&arguments[..], &promise[..]].concat())
+            .contains("does not learn from tables")
+    );
+    assert_eq!(
+        bench.json(&["ledger", "list"])["entries"]
+            .as_array()
+            .unwrap()
+            .len(),
+        0
+    );
+}
