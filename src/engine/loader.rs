@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::data::image::{ImageSet, read_images};
+use crate::data::image::{ImageOptions, ImageSet, read_images};
 use crate::data::{
     ColumnSummary, Kind, ProfileWarning, Schema, Table, prepare, profile, read_table, samples, suggest_column,
 };
@@ -260,43 +260,7 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
             path,
             options,
             schema,
-        } => {
-            let (schema_path, known) = find_schema(path, schema)?;
-            let images = read_images(path, options, progress).map_err(loading)?;
-            let table = images.table().map_err(loading)?;
-            stage.set(LoadStage::Profiling);
-            let profile = profile(&table, progress).map_err(loading)?;
-            stage.set(LoadStage::Checking);
-            let mut notes: Vec<Message> = images
-                .notes()
-                .iter()
-                .map(|note| Message::plain(&**note))
-                .collect();
-            if known.is_none()
-                && images
-                    .labels()
-                    .is_some_and(|labels| !labels.provenance.is_protected())
-            {
-                notes.push(message!(
-                    "image-classes-accepted",
-                    "the classes' names were read off the data and are listed as not protected; a schema that declares them changes that"
-                ));
-            }
-            let schema = known.unwrap_or_else(|| images.schema());
-            let misfit = check(&schema, &table, progress).err();
-            Ok(Loaded {
-                name: table.name().to_owned(),
-                path: Some(path.clone()),
-                schema_path,
-                images: Some(images),
-                notes,
-                table,
-                schema,
-                summaries: profile.columns,
-                warnings: Vec::new(),
-                misfit,
-            })
-        }
+        } => load_images(path, options, schema, progress, stage),
         DataSource::File {
             path,
             options,
@@ -338,6 +302,52 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
             })
         }
     }
+}
+
+/// Reads images; their table is that of their labels.
+fn load_images(
+    path: &Path,
+    options: &ImageOptions,
+    schema: &SchemaSource,
+    progress: &Progress,
+    stage: &StageCell,
+) -> Result<Loaded, Problem> {
+    let loading = |error: crate::data::DataError| Problem::new(Area::Load, &error);
+    let (schema_path, known) = find_schema(path, schema)?;
+    let images = read_images(path, options, progress).map_err(loading)?;
+    let table = images.table().map_err(loading)?;
+    stage.set(LoadStage::Profiling);
+    let profile = profile(&table, progress).map_err(loading)?;
+    stage.set(LoadStage::Checking);
+    let mut notes: Vec<Message> = images
+        .notes()
+        .iter()
+        .map(|note| Message::plain(&**note))
+        .collect();
+    if known.is_none()
+        && images
+            .labels()
+            .is_some_and(|labels| !labels.provenance.is_protected())
+    {
+        notes.push(message!(
+            "image-classes-accepted",
+            "the classes' names were read off the data and are listed as not protected; a schema that declares them changes that"
+        ));
+    }
+    let schema = known.unwrap_or_else(|| images.schema());
+    let misfit = check(&schema, &table, progress).err();
+    Ok(Loaded {
+        name: table.name().to_owned(),
+        path: Some(path.to_owned()),
+        schema_path,
+        images: Some(images),
+        notes,
+        table,
+        schema,
+        summaries: profile.columns,
+        warnings: Vec::new(),
+        misfit,
+    })
 }
 
 /// The schema file to use, if there is one, and what it says.

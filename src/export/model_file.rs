@@ -108,9 +108,9 @@ impl Parts {
                 };
                 let network =
                     Generator::from_tensors(shape, tensors, device).map_err(|error| error.to_string())?;
-                Ok(Synthesizer::Table(TableGenerator::new(
+                Ok(Synthesizer::Table(Box::new(TableGenerator::new(
                     network, encoder, parts.fine,
-                )))
+                ))))
             }
             Self::Images(parts) => {
                 let fits = parts.image.is_possible()
@@ -125,11 +125,11 @@ impl Parts {
                 }
                 let network = ImageGeneratorNet::from_tensors(parts.image, tensors, device)
                     .map_err(|error| error.to_string())?;
-                Ok(Synthesizer::Images(ImageGenerator::new(
+                Ok(Synthesizer::Images(Box::new(ImageGenerator::new(
                     network,
                     parts.classes,
                     parts.shares,
-                )))
+                ))))
             }
         }
     }
@@ -341,11 +341,11 @@ mod tests {
             .map(|layout| vec![0.1; layout.cells()])
             .collect();
         GeneratorFile {
-            generator: Synthesizer::Table(TableGenerator::new(
+            generator: Synthesizer::Table(Box::new(TableGenerator::new(
                 network.freeze(&mut random),
                 encoder,
                 Some(FineWeights { columns }),
-            )),
+            ))),
             plan: plan.summary(),
             certificate: Some(serde_json::json!({"epsilon": 0.1})),
         }

@@ -45,16 +45,16 @@ pub struct Training {
 #[derive(Clone, Debug)]
 pub enum Synthesizer {
     /// Rows of a table.
-    Table(TableGenerator),
+    Table(Box<TableGenerator>),
     /// Images.
-    Images(ImageGenerator),
+    Images(Box<ImageGenerator>),
 }
 
 impl Synthesizer {
     /// The generator of rows, if it is one.
     pub fn table(&self) -> Option<&TableGenerator> {
         match self {
-            Self::Table(generator) => Some(generator),
+            Self::Table(generator) => Some(generator.as_ref()),
             Self::Images(_) => None,
         }
     }
@@ -132,7 +132,7 @@ impl Training {
             steps_done: state.step,
             stopped,
             random: state.privacy_random.origin(),
-            generator: Synthesizer::Table(state.generator_so_far(true)),
+            generator: Synthesizer::Table(Box::new(state.generator_so_far(true))),
         })
     }
 }

@@ -239,31 +239,11 @@ fn decode(bytes: &[u8], form: ImageForm, options: &ImageOptions) -> Result<Vec<u
 
 /// Eight bits a channel and no transparency: what shows through is black.
 fn flat_bytes(image: DynamicImage, options: &ImageOptions) -> Result<DynamicImage, String> {
-    let image = match image.color().bytes_per_pixel() / image.color().channel_count() {
-        1 => image,
-        _ => {
-            let Some([low, high]) = options.window else {
-                return Err(
-                    "it has 16 bits a channel; declare the window of values that is to become black to white"
-                        .to_owned(),
-                );
-            };
-            let narrow = |value: u16| {
-                let share = (f32::from(value) - f32::from(low)) / (f32::from(high) - f32::from(low)).max(1.0);
-                (share.clamp(0.0, 1.0) * 255.0).round() as u8
-            };
-            let (width, height) = (image.width(), image.height());
-            if image.color().has_color() {
-                let wide = image.to_rgb16().into_raw();
-                let bytes = wide.into_iter().map(narrow).collect();
-                image::RgbImage::from_raw(width, height, bytes).map(DynamicImage::ImageRgb8)
-            } else {
-                let wide = image.to_luma16().into_raw();
-                let bytes = wide.into_iter().map(narrow).collect();
-                image::GrayImage::from_raw(width, height, bytes).map(DynamicImage::ImageLuma8)
-            }
-            .ok_or("its size does not fit its content")?
-        }
+    let depth = image.color().bytes_per_pixel() / image.color().channel_count();
+    let image = if depth == 1 {
+        image
+    } else {
+        narrowed(&image, options.window)?
     };
     if !image.color().has_alpha() {
         return Ok(image);
@@ -282,4 +262,24 @@ fn flat_bytes(image: DynamicImage, options: &ImageOptions) -> Result<DynamicImag
     } else {
         DynamicImage::ImageLuma8(opaque.to_luma8())
     })
+}
+
+/// From 16 bits a channel to 8, by the window that is declared.
+fn narrowed(image: &DynamicImage, window: Option<[u16; 2]>) -> Result<DynamicImage, String> {
+    let [low, high] = window.ok_or(
+        "it has 16 bits a channel; declare the window of values that is to become black to white (--grey-window)",
+    )?;
+    let narrow = |value: u16| {
+        let share = (f32::from(value) - f32::from(low)) / (f32::from(high) - f32::from(low)).max(1.0);
+        (share.clamp(0.0, 1.0) * 255.0).round() as u8
+    };
+    let (width, height) = (image.width(), image.height());
+    let image = if image.color().has_color() {
+        let bytes = image.to_rgb16().into_raw().into_iter().map(narrow).collect();
+        image::RgbImage::from_raw(width, height, bytes).map(DynamicImage::ImageRgb8)
+    } else {
+        let bytes = image.to_luma16().into_raw().into_iter().map(narrow).collect();
+        image::GrayImage::from_raw(width, height, bytes).map(DynamicImage::ImageLuma8)
+    };
+    image.ok_or_else(|| "its size does not fit its content".to_owned())
 }

@@ -8,7 +8,7 @@ mod folder;
 mod idx;
 mod parquet;
 #[cfg(test)]
-pub mod testing;
+mod testing;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -168,7 +168,7 @@ impl ImageSet {
             )));
         }
         let form = found.form;
-        if form.side % 4 != 0 || form.side < 8 || form.side > LARGEST_SIDE {
+        if !form.side.is_multiple_of(4) || !(8..=LARGEST_SIDE).contains(&form.side) {
             return Err(wrong(format!(
                 "the images are {form}; a side from 8 to {LARGEST_SIDE} that 4 divides is needed"
             )));

@@ -5,7 +5,7 @@ pub fn idx_images(side: usize, pixels: &[u8]) -> Vec<u8> {
     let count = pixels.len() / (side * side);
     let mut bytes = vec![0, 0, 8, 3];
     for size in [count, side, side] {
-        bytes.extend(u32::try_from(size).unwrap().to_be_bytes());
+        bytes.extend((size as u32).to_be_bytes());
     }
     bytes.extend(pixels);
     bytes
@@ -14,7 +14,7 @@ pub fn idx_images(side: usize, pixels: &[u8]) -> Vec<u8> {
 /// A file of labels.
 pub fn idx_labels(labels: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0, 0, 8, 1];
-    bytes.extend(u32::try_from(labels.len()).unwrap().to_be_bytes());
+    bytes.extend((labels.len() as u32).to_be_bytes());
     bytes.extend(labels);
     bytes
 }

@@ -73,13 +73,13 @@ impl IdxWriter {
         Ok(())
     }
 
-    pub fn seal(self) -> Result<SealedImages, ExportError> {
+    pub fn seal(self) -> SealedImages {
         let (images, mut written) = self.images.seal(self.written);
         let Some(labels) = self.labels else {
-            return Ok(SealedImages {
+            return SealedImages {
                 place: Place::Files(vec![images]),
                 written,
-            });
+            };
         };
         let (labels, beside) = labels.seal(self.written);
         let mut set = SetHash::default();
@@ -88,10 +88,10 @@ impl IdxWriter {
             set.push(&name, &written.sha256, written.bytes);
         }
         (written.sha256, written.bytes) = set.finish();
-        Ok(SealedImages {
+        SealedImages {
             place: Place::Files(vec![images, labels]),
             written,
-        })
+        }
     }
 }
 
@@ -285,8 +285,10 @@ impl Archive {
 
 /// The start of an array file of bytes, version 1.0 of NumPy's format: the header ends at a multiple of 64.
 fn npy_head(shape: &[usize]) -> Vec<u8> {
-    let sizes = shape.iter().map(|size| format!("{size},")).collect::<String>();
-    let mut header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({sizes}), }}");
+    let sizes: Vec<_> = shape.iter().map(usize::to_string).collect();
+    let sizes = sizes.join(",");
+    // The comma after the last size makes a tuple of a single one.
+    let mut header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({sizes},), }}");
     let start = 10;
     let padding = (64 - (start + header.len() + 1) % 64) % 64;
     header.push_str(&" ".repeat(padding));

@@ -154,7 +154,7 @@ impl<'a> ImageWriter<'a> {
     pub fn seal(self) -> Result<SealedImages, ExportError> {
         match self.0 {
             Output::Folder(writer) => writer.seal(),
-            Output::Idx(writer) => writer.seal(),
+            Output::Idx(writer) => Ok(writer.seal()),
             Output::Parquet(writer) => writer.seal(),
             Output::Npz(writer) => writer.seal(),
         }

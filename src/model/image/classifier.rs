@@ -286,7 +286,7 @@ impl Classifier {
         let mut order: Vec<usize> = (0..classes.len()).collect();
         let batch = settings.batch.clamp(1, classes.len().max(1));
         let steps = settings.epochs * (classes.len() / batch);
-        let mut step = 0;
+        let mut step = 0_usize;
         for _ in 0..settings.epochs {
             order.shuffle(random);
             for chosen in order.chunks_exact(batch) {

@@ -166,6 +166,9 @@ impl EmbeddingMap {
     /// # Shapes
     /// - images, gradient: `[classes · n, side, side, colours]`
     /// - loss: `[1]`
+    ///
+    /// # Panics
+    /// Never: the map has two parts, and each gives a gradient.
     pub fn step(
         &self,
         images: Tensor<4>,

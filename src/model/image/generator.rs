@@ -233,6 +233,9 @@ impl ImageGeneratorNet {
     ///
     /// # Shapes
     /// - gradient: `[batch, side, side, colours]`
+    ///
+    /// # Panics
+    /// When the pass is not one of this network.
     pub fn backward(&self, pass: ImagePass, gradient: Tensor<4>) -> Tensor<1> {
         let ImagePass {
             images,

@@ -99,7 +99,11 @@ impl ImageTraining {
         let network = learner.averaged_network().freeze(&mut free_random);
         let shares = shares_of(&released.counts);
         Ok(Trained {
-            generator: Synthesizer::Images(ImageGenerator::new(network, images.classes().to_vec(), shares)),
+            generator: Synthesizer::Images(Box::new(ImageGenerator::new(
+                network,
+                images.classes().to_vec(),
+                shares,
+            ))),
             executed: account.executed(),
             epsilon: account.epsilon(),
             steps_done: learner.step,

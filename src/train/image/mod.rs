@@ -5,7 +5,7 @@ mod plan;
 mod settings;
 mod synthesizer;
 #[cfg(test)]
-pub mod testing;
+pub(in crate::train) mod testing;
 
 pub use embedding::ImageTraining;
 pub use plan::{ImageMethod, ImagePlan};
