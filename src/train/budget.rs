@@ -146,7 +146,9 @@ impl Protection {
             schedule: self.schedule.scaled(scale),
             ..self.clone()
         };
-        let scale = least_noise(&self.budget, AccountantKind::Rdp, |scale| events(&at(scale), rate))?;
+        let scale = least_noise(&self.budget, AccountantKind::Rdp, |scale| {
+            events(&at(scale), rate)
+        })?;
         Ok(scale.map(|Calibrated { value, epsilon }| Self { epsilon, ..at(value) }))
     }
 

@@ -1,4 +1,4 @@
-//! How far generated images are from real ones in the space of features, and how sure and how varied they look.
+//! How far generated images are from real ones in the space of features.
 
 use rand::RngExt as _;
 
@@ -8,8 +8,6 @@ use crate::num::RandomSource;
 /// Images of each side in one estimate of the kernel distance, and the estimates that are averaged.
 const SUBSET: usize = 500;
 const SUBSETS: usize = 50;
-/// Parts over which the Inception Score is averaged.
-const SPLITS: usize = 10;
 
 /// The mean of several estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,45 +72,4 @@ fn mean_and_error(values: &[f64]) -> KernelDistance {
         mean,
         standard_error: (squares / (count - 1.0).max(1.0) / count).sqrt(),
     }
-}
-
-/// The Inception Score, over splits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct InceptionScore {
-    /// The mean over the splits.
-    pub mean: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-}
-
-/// The Inception Score (Salimans et al. 2016): `exp E KL(p(y|x) ‖ p(y))`, between 1 and the number of classes. High
-/// when each image looks like one class and all classes occur. `None` for features without classes.
-pub fn inception_score(features: &Features) -> Option<InceptionScore> {
-    if features.probabilities.is_empty() || features.count() < SPLITS {
-        return None;
-    }
-    let classes = features.classes;
-    let images: Vec<&[f32]> = features.probabilities.chunks_exact(classes).collect();
-    let size = images.len() / SPLITS;
-    let scores: Vec<f64> = images
-        .chunks_exact(size)
-        .take(SPLITS)
-        .map(|part| {
-            let mut mean = vec![0.0; classes];
-            for image in part {
-                for (sum, share) in mean.iter_mut().zip(*image) {
-                    *sum += f64::from(*share) / part.len() as f64;
-                }
-            }
-            let divergence: f64 = part
-                .iter()
-                .flat_map(|image| image.iter().zip(&mean))
-                .filter(|(share, _)| **share > 0.0)
-                .map(|(share, mean)| f64::from(*share) * (f64::from(*share) / mean).ln())
-                .sum();
-            (divergence / part.len() as f64).exp()
-        })
-        .collect();
-    let KernelDistance { mean, standard_error } = mean_and_error(&scores);
-    Some(InceptionScore { mean, standard_error })
 }

@@ -1,4 +1,4 @@
-//! Judging generated images against real ones: distances between distributions of features, how sharp and how varied
+//! Judging generated images against real ones: distances between distributions of features, how near and how varied
 //! they are, and what a classifier learns from them. All of it touches real images, so all of it is for the steward.
 //!
 //! Scores do not compare across extractors of features, so every result names its own.
@@ -7,8 +7,8 @@ mod distance;
 mod extractor;
 mod manifold;
 
-pub use distance::{InceptionScore, KernelDistance, inception_score, kernel_distance};
-pub use extractor::{EXTRACTOR_SHAPE, Extractor, Features};
+pub use distance::{KernelDistance, kernel_distance};
+pub use extractor::{Extractor, Features};
 pub use manifold::{PrecisionRecall, precision_recall};
 
 use crate::data::image::ImageSet;
@@ -105,9 +105,6 @@ pub enum ComparisonError {
     /// The device cannot be used.
     #[error(transparent)]
     Device(#[from] crate::model::DeviceError),
-    /// The extractor that ships with the program cannot be read.
-    #[error("the extractor of features that ships with this program cannot be used: {0}")]
-    Extractor(String),
     /// Given up.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -140,7 +137,7 @@ pub fn compare_images(
         real,
         holdout,
         synthetic,
-        device,
+        ..
     } = comparison;
     for set in [Some(real), holdout.as_ref()].into_iter().flatten() {
         if set.form() != synthetic.form() {
@@ -160,13 +157,13 @@ pub fn compare_images(
             });
         }
     }
-    let extractor = Extractor::of(synthetic.form(), *device)?;
-    let truth = extractor.read(&some(judged, MOST_REAL, random), progress)?;
-    let made = extractor.read(&some(synthetic, MOST_SYNTHETIC, random), progress)?;
+    let extractor = Extractor::of(synthetic.form());
+    let truth = extractor.read(&some(judged, MOST_REAL, random));
+    let made = extractor.read(&some(synthetic, MOST_SYNTHETIC, random));
     let mut figures = distances(&truth, &made, random);
     if holdout.is_some() && real.len() >= LEAST_IMAGES {
         // What the same number of real images would get: the floor.
-        let floor = extractor.read(&some(real, made.count().max(LEAST_IMAGES), random), progress)?;
+        let floor = extractor.read(&some(real, made.count().max(LEAST_IMAGES), random));
         if let Some(distance) = fid(&truth, &floor) {
             figures.push(("fid_of_real", Figure::of(distance)));
         }
@@ -213,16 +210,6 @@ fn distances(real: &Features, made: &Features, random: &mut RandomSource) -> Vec
     }
     let kernel = kernel_distance(real, made, random);
     figures.push(("kid", Figure::with_error(kernel.mean, kernel.standard_error)));
-    if let (Some(score), Some(best)) = (inception_score(made), inception_score(real)) {
-        figures.push((
-            "inception_score",
-            Figure::with_error(score.mean, score.standard_error),
-        ));
-        figures.push((
-            "inception_score_of_real",
-            Figure::with_error(best.mean, best.standard_error),
-        ));
-    }
     let found = precision_recall(&real.first(MOST_NEIGHBOURS), &made.first(MOST_NEIGHBOURS));
     figures.push(("precision", Figure::share(found.precise, found.synthetic)));
     figures.push(("recall", Figure::share(found.recalled, found.real)));

@@ -232,7 +232,7 @@ fn drawn(settings: &TrainSettings, plan: Option<&PlanPreview>) -> Vec<[f64; 2]> 
     let planned = plan
         .filter(|plan| settings.schedule == ScheduleKind::TwoPhase && !plan.outdated)
         .and_then(|plan| plan.outcome.as_ref().ok())
-        .filter(|summary| summary.settings == *settings)
+        .filter(|summary| summary.settings.table() == Some(settings))
         .map(|summary| summary.noise.clone());
     let is_planned = planned.is_some();
     let stretches = planned.unwrap_or_else(|| {
