@@ -176,6 +176,7 @@ impl ImagePlan {
                 protection.embedding.get() * embedding_sensitivity(protection.budget.neighboring)
             }),
             fine_deviation: None,
+            halves: None,
             encoded_width: self.shape.pixels(),
             // All of it is spent before the first step.
             epsilon_curve: self.epsilon().map_or_else(Vec::new, |epsilon| {
