@@ -230,10 +230,10 @@ fn labels_name_ranges() {
         .iter()
         .map(|block| encoder.labels(block))
         .collect();
-    assert_eq!(labels[0][..2], ["17 to 20", "21 to 23"]);
+    assert_eq!(labels[0][..2], ["17 – 20", "21 – 23"]);
     assert_eq!(
         (labels[1][1].as_str(), labels[1][20].as_str()),
-        ("0.05 to 0.1", "")
+        ("0.05 – 0.1", "")
     );
     assert_eq!(labels[2][9], "2000-01-10");
     assert!(
