@@ -400,7 +400,7 @@ fn names_and_homes_that_cannot_work_are_told_before_anything_is_spent() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("POINTILLIST_HOME is set and empty"), "{said}");
     for arguments in [
-        run_of(input, "out.xlsx", &[]),
+        run_of(input, "out.ods", &[]),
         vec![
             "ledger",
             "set-total",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::cli::form::FormArgs;
 use crate::cli::output::{CliError, warn};
 use crate::data::image::{ImageOptions, holds_images};
 use crate::engine::{Area, Command, DataSource, Engine, EngineEvent, SchemaSource, home_folder};
@@ -96,8 +97,8 @@ impl Driver {
     ///
     /// # Errors
     /// When it cannot be read, or the person interrupted.
-    pub fn open(&self, path: PathBuf, schema: SchemaSource) -> Result<(), CliError> {
-        self.open_with(path, schema, ImageOptions::default())
+    pub fn open(&self, path: PathBuf, read: &FormArgs, schema: SchemaSource) -> Result<(), CliError> {
+        self.open_with(path, read, schema, ImageOptions::default())
     }
 
     /// As [`Driver::open`], with what is declared of images.
@@ -107,6 +108,7 @@ impl Driver {
     pub fn open_with(
         &self,
         path: PathBuf,
+        read: &FormArgs,
         schema: SchemaSource,
         images: ImageOptions,
     ) -> Result<(), CliError> {
@@ -119,7 +121,7 @@ impl Driver {
         } else {
             DataSource::File {
                 path,
-                options: crate::data::ReadOptions::default(),
+                options: read.options(),
                 schema,
             }
         }));

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::output::{CliError, print_json, print_line, warn};
 use crate::cli::version::{Answer, VersionArgs, question};
 use crate::data::image::{ImageOptions, MOST_CLASSES, holds_images, read_images};
-use crate::data::{ReadOptions, read_table};
+use crate::data::{ReadOptions, Schema, read_table};
 use crate::engine::home_folder;
 use crate::export::certificate::{compare_with_entry, verify as verify_certificate};
 use crate::export::read_certificate;
@@ -77,7 +77,7 @@ struct BackupArgs {
 
 #[derive(Debug, Args)]
 struct SetTotalArgs {
-    /// The table (CSV or Parquet).
+    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, or an SQLite database.
     input: PathBuf,
     /// ε of the total, in nats.
     #[arg(long, value_parser = parse_epsilon, allow_negative_numbers = true)]
@@ -152,7 +152,11 @@ fn identify(ledger: &mut Ledger, path: &Path) -> Result<DatasetId, CliError> {
         };
         read_images(path, &options, &progress).and_then(|images| images.table())
     } else {
-        read_table(path, &ReadOptions::default(), &progress)
+        let mut options = ReadOptions::default();
+        if let Some(schema) = Schema::find_beside(path).and_then(|path| Schema::load(&path).ok()) {
+            options.form = schema.read.unwrap_or_default();
+        }
+        read_table(path, &options, &progress)
     };
     let table = table.map_err(|error| CliError::from_error(&error))?;
     let dataset = ledger.identify(table.content_digest())?;

@@ -8,6 +8,7 @@ mod account;
 mod calibrate;
 mod drive;
 mod evaluate;
+mod form;
 mod images;
 mod ledger;
 mod output;

@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::drive::Driver;
+use crate::cli::form::FormArgs;
 use crate::cli::output::{CliError, print_json, print_line, warn};
 use crate::engine::{Command, EngineEvent, SchemaSource};
 use crate::export::{check_not_input, try_target};
@@ -13,11 +14,13 @@ use crate::export::{check_not_input, try_target};
 /// Arguments of `profile`.
 #[derive(Debug, Args)]
 pub struct ProfileArgs {
-    /// The table (CSV or Parquet).
+    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, or an SQLite database.
     input: PathBuf,
     /// Writes the schema here.
     #[arg(long, value_name = "SCHEMA")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormArgs,
     /// Replaces an existing schema, with all that was declared in it.
     #[arg(long, requires = "out")]
     force: bool,
@@ -37,7 +40,7 @@ pub fn run(args: &ProfileArgs) -> Result<(), CliError> {
         try_target(path, args.force).map_err(|error| CliError::from_target(&error))?;
     }
     let driver = Driver::start()?;
-    driver.open(args.input.clone(), SchemaSource::Inferred)?;
+    driver.open(args.input.clone(), &args.form, SchemaSource::Inferred)?;
     let snapshot = driver.engine.snapshot();
     let Some(dataset) = &snapshot.dataset else {
         return Err(CliError::Failure {

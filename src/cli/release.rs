@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::drive::Driver;
+use crate::cli::form::FormArgs;
 use crate::cli::output::{CliError, print_json, print_line, warn};
 use crate::cli::synthesize::{Relation, parse_delta, parse_epsilon};
 use crate::cli::version::VersionArgs;
@@ -19,7 +20,7 @@ use crate::release::{Cell, Interval, Label, Noise, Purchase, Query, ReleaseReque
 /// Arguments of `release`.
 #[derive(Debug, Args)]
 pub struct ReleaseArgs {
-    /// The table (CSV or Parquet).
+    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, or an SQLite database.
     input: PathBuf,
     /// The schema; without it, INPUT.schema.toml beside the data. What is bought is written into it.
     #[arg(long)]
@@ -54,6 +55,8 @@ pub struct ReleaseArgs {
     /// Intervals that hold all at once, not each by itself.
     #[arg(long)]
     simultaneous: bool,
+    #[command(flatten)]
+    form: FormArgs,
     #[command(flatten)]
     version: VersionArgs,
     /// A fixed seed, for teaching and tests: marks the result "not private".
@@ -137,7 +140,7 @@ pub fn run(args: &ReleaseArgs) -> Result<(), CliError> {
         }
     };
     let driver = Driver::start()?;
-    driver.open(args.input.clone(), source)?;
+    driver.open(args.input.clone(), &args.form, source)?;
     args.version.settle(&driver)?;
     driver.warn_without_total();
     driver.engine.send(Command::Release(Box::new(order)));

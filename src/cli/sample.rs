@@ -20,7 +20,8 @@ pub struct SampleArgs {
     /// How many rows or images.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
-    /// The table to write (`.csv` or `.parquet`); for images a folder, `NAME-images-idx3-ubyte`, `.parquet` or `.npz`.
+    /// The table to write (`.csv`, `.tsv`, `.parquet`, `.arrow` or `.sqlite`); for images a folder,
+    /// `NAME-images-idx3-ubyte`, `.parquet` or `.npz`.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Only rows whose column has this value.

@@ -7,6 +7,7 @@ use indicatif::ProgressBar;
 use serde_json::json;
 
 use crate::cli::drive::Driver;
+use crate::cli::form::FormArgs;
 use crate::cli::images::ImageArgs;
 use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
 use crate::cli::version::VersionArgs;
@@ -27,8 +28,8 @@ use crate::train::{DeviceKind, StopReason, describe};
 #[derive(Debug, Args)]
 #[command(after_help = settings_help())]
 pub struct SynthesizeArgs {
-    /// The table (CSV or Parquet), or images: IDX as MNIST is published, a folder of PNG
-    /// and JPEG pictures, or Parquet with a column of them.
+    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, or an SQLite database; or images: IDX as MNIST is
+    /// published, a folder of PNG and JPEG pictures, or Parquet with a column of them.
     input: PathBuf,
     /// The method.
     #[arg(long, value_parser = parse_method, required_unless_present = "recipe")]
@@ -42,7 +43,8 @@ pub struct SynthesizeArgs {
     /// How many synthetic rows or images.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     rows: u64,
-    /// The table to write (`.csv` or `.parquet`); for images a folder, `NAME-images-idx3-ubyte`, `.parquet` or `.npz`.
+    /// The table to write (`.csv`, `.tsv`, `.parquet`, `.arrow` or `.sqlite`); for images a folder,
+    /// `NAME-images-idx3-ubyte`, `.parquet` or `.npz`.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// The schema; without it, INPUT.schema.toml beside the data. Images need none.
@@ -74,6 +76,8 @@ pub struct SynthesizeArgs {
     seed: Option<u64>,
     #[command(flatten)]
     images: ImageArgs,
+    #[command(flatten)]
+    form: FormArgs,
     #[command(flatten)]
     version: VersionArgs,
     /// Replaces existing files.
@@ -112,7 +116,12 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     let request = request(args, is_images)?;
     check_targets(args, is_images)?;
     let driver = Driver::start()?;
-    driver.open_with(args.input.clone(), schema_source(args), args.images.options())?;
+    driver.open_with(
+        args.input.clone(),
+        &args.form,
+        schema_source(args),
+        args.images.options(),
+    )?;
     if let Some(recipe) = &args.recipe {
         warn_of_other_schema(&driver, recipe)?;
     }

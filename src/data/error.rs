@@ -76,13 +76,85 @@ pub enum DataError {
     },
     /// A text that is not UTF-8.
     #[error(
-        "{path}: {place} is not UTF-8 text; save the file as UTF-8 (in a spreadsheet: \"CSV UTF-8\") and open it again"
+        "{path}: {place} is not UTF-8 text; say which encoding the file has, or save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\") and open it again"
     )]
     NotUtf8 {
         /// The file.
         path: PathBuf,
         /// "the header line" or "row 17 (line 18), column `name`".
         place: Message,
+    },
+    /// Bytes that are no text in the file's encoding.
+    #[error("{path}: line {line} is not {encoding} text; choose the encoding that the file was saved in")]
+    NotInEncoding {
+        /// The file.
+        path: PathBuf,
+        /// The line in the file, from 1.
+        line: u64,
+        /// The encoding.
+        encoding: String,
+    },
+    /// A quote that the file does not close.
+    #[error(
+        "{path}: a quote in row {row} (line {line}) is never closed; close it, or say that the file uses other quotes"
+    )]
+    UnclosedQuote {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1; 0 is the header.
+        row: u64,
+        /// The line in the file where the row begins, from 1.
+        line: u64,
+    },
+    /// A record longer than any should be.
+    #[error(
+        "{path}: the row that begins at line {line} is longer than {most} megabytes; a quote there may never be closed, or the file is no table"
+    )]
+    RecordTooLong {
+        /// The file.
+        path: PathBuf,
+        /// The line in the file, from 1.
+        line: u64,
+        /// The most, in megabytes.
+        most: usize,
+    },
+    /// A file whose form is damaged.
+    #[error("{path}: the {kind} file is damaged or cut off ({reason}); get a fresh copy")]
+    CorruptFile {
+        /// The file.
+        path: PathBuf,
+        /// What it is ("Parquet", "gzip").
+        kind: &'static str,
+        /// The reader's words.
+        reason: String,
+    },
+    /// A packed file that may be made to fill the memory.
+    #[error(
+        "{path}: it unpacks to more than {ratio} times its size, which tables do not; if it is meant so, unpack it first and open that"
+    )]
+    UnpacksToTooMuch {
+        /// The file.
+        path: PathBuf,
+        /// How many times.
+        ratio: u64,
+    },
+    /// A file with tables in it, but not the one that was named, or with none.
+    #[error("{path}: {}", which(.kind, .wanted.as_deref(), .parts))]
+    WhichPart {
+        /// The file.
+        path: PathBuf,
+        /// "sheet" or "table".
+        kind: &'static str,
+        /// The one that was named.
+        wanted: Option<String>,
+        /// Those that are there.
+        parts: Vec<String>,
+    },
+    /// The file is not what it was when reading began.
+    #[error("{path}: the file changed while it was read; wait until it is complete and open it again")]
+    Changed {
+        /// The file.
+        path: PathBuf,
     },
     /// Two columns carry one name.
     #[error(
@@ -105,14 +177,6 @@ pub enum DataError {
         path: PathBuf,
         /// Which, from 1.
         position: usize,
-    },
-    /// A Parquet file that cannot be read.
-    #[error("{path}: the Parquet file is damaged or cut off ({reason}); get a fresh copy")]
-    CorruptParquet {
-        /// The file.
-        path: PathBuf,
-        /// The reader's words.
-        reason: String,
     },
     /// A column type that has no place in a flat table.
     #[error(
@@ -182,6 +246,17 @@ impl DataError {
     /// Whether this is no failure but a wish fulfilled.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Cancelled)
+    }
+}
+
+/// Which of the parts to name.
+fn which(kind: &str, wanted: Option<&str>, parts: &[String]) -> String {
+    let parts = parts.join(", ");
+    match wanted {
+        Some(wanted) if !parts.is_empty() => {
+            format!("there is no {kind} called {wanted} in it; name one of these: {parts}")
+        }
+        _ => format!("there is no {kind} in it; choose another file"),
     }
 }
 

@@ -8,6 +8,7 @@ mod column;
 mod encode;
 mod error;
 pub mod image;
+mod numeral;
 mod profile;
 mod read;
 pub mod samples;
@@ -22,9 +23,9 @@ pub use encode::{
 pub use error::DataError;
 pub use profile::{
     ColumnSummary, IdentifierReason, NumberSummary, Profile, ProfileWarning, ValueCount, WarningKind,
-    profile, suggest_column,
+    profile, readings, respell_column, suggest_column,
 };
-pub use read::{ReadOptions, detect_delimiter, read_table};
+pub use read::{FileForm, Mark, ReadOptions, TextEncoding, read_table};
 pub use schema::{
     Bound, Column, Kind, MAX_DOMAIN, OpenColumn, OpenReason, Problem, Provenance, RowCount, SCHEMA_VERSION,
     Scale, Schema, Unit,

@@ -14,21 +14,26 @@ use arrow::record_batch::RecordBatch;
 use super::DataError;
 use super::column::Kept;
 use super::image::ImageForm;
+use super::read::FileForm;
 use super::schema::Kind;
 use super::value::{format_iso, format_number};
 
 /// Where a table came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableSource {
-    /// A text file with this delimiter.
-    Csv {
-        /// The byte between fields.
-        delimiter: u8,
-    },
+    /// A text file.
+    Csv,
     /// A Parquet file.
     Parquet,
     /// Images, of which this is the table of labels.
     Images(ImageForm),
+    /// An Arrow file or stream.
+    Arrow,
+    /// A database.
+    Sqlite {
+        /// The tables in it.
+        tables: Vec<String>,
+    },
     /// Made in this program.
     Memory,
 }
@@ -46,6 +51,7 @@ struct Inner {
     name: String,
     path: Option<PathBuf>,
     source: TableSource,
+    form: FileForm,
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
     /// The first row of each batch, and the number of rows.
@@ -60,6 +66,7 @@ pub(super) struct Origin {
     pub name: String,
     pub path: Option<PathBuf>,
     pub source: TableSource,
+    pub form: FileForm,
     pub digest: Option<[u8; 32]>,
     pub bytes: u64,
 }
@@ -78,6 +85,7 @@ impl Table {
             name: name.to_owned(),
             path: None,
             source: TableSource::Memory,
+            form: FileForm::default(),
             digest: None,
             bytes: batches
                 .iter()
@@ -109,6 +117,7 @@ impl Table {
             name: origin.name,
             path: origin.path,
             source: origin.source,
+            form: origin.form,
             schema,
             batches,
             starts,
@@ -133,9 +142,41 @@ impl Table {
         &self.0.source
     }
 
-    /// The size of the file, or of the arrays of a table made in memory.
+    /// The tables (or sheets) that are in the file, where it may have several.
+    pub fn parts(&self) -> &[String] {
+        match &self.0.source {
+            TableSource::Sqlite { tables } => tables,
+            _ => &[],
+        }
+    }
+
+    /// How the file was read: all that it does not say itself, whether it was told or found.
+    pub fn form(&self) -> &FileForm {
+        &self.0.form
+    }
+
+    /// The size of the file (of its content, if it is packed), or of the arrays of a table made in memory.
     pub fn size_bytes(&self) -> u64 {
         self.0.bytes
+    }
+
+    /// What the rows take in memory: the columns' arrays, what they share counted once.
+    pub fn memory_bytes(&self) -> usize {
+        let mut seen = std::collections::HashSet::new();
+        let columns = self.batches().iter().flat_map(RecordBatch::columns);
+        let parts = columns.flat_map(|array| {
+            let data = array.to_data();
+            let values = data.child_data().to_vec();
+            std::iter::once(data).chain(values)
+        });
+        let buffers = parts.flat_map(|data| {
+            let nulls = data.nulls().map(|nulls| nulls.buffer().clone());
+            data.buffers().iter().cloned().chain(nulls).collect::<Vec<_>>()
+        });
+        buffers
+            .filter(|buffer| seen.insert(buffer.as_ptr()))
+            .map(|buffer| buffer.capacity())
+            .sum()
     }
 
     /// The number of rows.
@@ -161,6 +202,14 @@ impl Table {
     /// Where the column of that name stands.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.0.schema.index_of(name).ok()
+    }
+
+    /// Whether a column's cells are text, whatever they mean.
+    pub fn is_text(&self, column: usize) -> bool {
+        let fields = self.0.schema.fields();
+        fields
+            .get(column)
+            .is_some_and(|field| matches!(field.data_type(), DataType::Dictionary(..) | DataType::LargeUtf8))
     }
 
     /// The rows, in order.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use chrono::format::{Item, Parsed, StrftimeItems};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike as _};
 
+use super::numeral::NumberFormat;
 use super::schema::{Column, Kind};
 
 /// Microseconds in a second.
@@ -289,6 +290,8 @@ pub(crate) fn format_iso(kind: Kind, value: i64) -> String {
 pub struct CellFormat {
     booleans: [String; 2],
     temporal: Option<TemporalFormat>,
+    numeral: Option<NumberFormat>,
+    decimals: usize,
     kind: Kind,
 }
 
@@ -300,13 +303,26 @@ impl CellFormat {
             booleans: [no.to_owned(), yes.to_owned()],
             temporal: TemporalFormat::new(column.kind, column.format.as_deref())
                 .filter(|_| column.kind.is_temporal()),
+            numeral: NumberFormat::of(column),
+            decimals: column.decimals.unwrap_or(0).into(),
             kind: column.kind,
         }
+    }
+
+    /// A number that programs spell so, as the column has it; `None` when that is the same.
+    pub fn number(&self, plain: &str) -> Option<String> {
+        let numeral = self.numeral.as_ref()?;
+        Some(numeral.spell(plain, self.decimals))
     }
 
     /// False or true.
     pub fn boolean(&self, value: bool) -> &str {
         &self.booleans[usize::from(value)]
+    }
+
+    /// As [`CellFormat::temporal`], always in ISO 8601.
+    pub fn iso(&self, value: i64) -> String {
+        format_iso(self.kind, value)
     }
 
     /// Days since 1970 of a date, microseconds of a time (since midnight) or datetime (since 1970).

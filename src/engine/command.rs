@@ -71,6 +71,9 @@ pub enum DataSource {
 pub enum ColumnEdit {
     /// Another kind.
     Kind(Kind),
+    /// How dates, times or numbers are spelled in text; `None` for the usual way. Bounds that were only suggested are
+    /// suggested anew.
+    Format(Option<String>),
     /// A public lower bound, typed by a person: the column becomes `declared` once both bounds are.
     Lower(Bound),
     /// A public upper bound, typed by a person.
@@ -99,6 +102,8 @@ pub enum SchemaEdit {
     },
     /// Lets every open suggestion stand, each listed as not protected.
     AcceptAllSuggestions,
+    /// Lets the way in which the file is read stand as it was found, listed as not protected.
+    AcceptForm,
     /// The class column by which marginals are split, or none.
     Label(Option<String>),
     /// The row count, declared as public knowledge, or private again.

@@ -9,7 +9,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::data::image::{ImageOptions, ImageSet, read_images};
 use crate::data::{
-    ColumnSummary, Kind, ProfileWarning, Schema, Table, prepare, profile, read_table, samples, suggest_column,
+    ColumnSummary, Kind, ProfileWarning, Schema, Table, prepare, profile, read_table, respell_column,
+    samples, suggest_column,
 };
 use crate::engine::command::{DataSource, EpsilonQuestion, RunRequest, SchemaSource};
 use crate::engine::coordinator::Note;
@@ -48,7 +49,8 @@ pub(super) enum Task {
         table: Table,
         schema: Arc<Schema>,
         column: String,
-        kind: Kind,
+        /// Another kind, or the same with another format.
+        change: Reading,
     },
     /// Work out a plan.
     Plan {
@@ -66,6 +68,12 @@ pub(super) enum Task {
         schema: Arc<Schema>,
         question: Box<EpsilonQuestion>,
     },
+}
+
+/// Another way to read a column.
+pub(super) enum Reading {
+    Kind(Kind),
+    Format(Option<String>),
 }
 
 /// The stage of a load, shared with the coordinator.
@@ -154,11 +162,14 @@ fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
                 table,
                 schema,
                 column,
-                kind,
+                change,
             } => {
                 let suggestion = super::catching(Area::Schema, || {
-                    suggest_column(&table, &schema, &column, kind)
-                        .map_err(|error| Problem::new(Area::Schema, &error))
+                    match change {
+                        Reading::Kind(kind) => suggest_column(&table, &schema, &column, kind),
+                        Reading::Format(format) => respell_column(&table, &schema, &column, format),
+                    }
+                    .map_err(|error| Problem::new(Area::Schema, &error))
                 });
                 Note::Reprofiled {
                     generation,
@@ -270,8 +281,10 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
             let mut options = options.clone();
             if let Some(schema) = &known {
                 options.missing.clone_from(&schema.missing);
+                options.form = options.form.or(&schema.read.clone().unwrap_or_default());
             }
             let table = read_table(path, &options, progress).map_err(loading)?;
+            let read = table.form().to_keep(&options.form, path);
             let name = path
                 .file_name()
                 .unwrap_or(path.as_os_str())
@@ -280,12 +293,15 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
             stage.set(LoadStage::Profiling);
             let profile = profile(&table, progress).map_err(loading)?;
             stage.set(LoadStage::Checking);
-            let (schema, warnings, misfit) = match known {
-                Some(schema) => {
-                    let misfit = check(&schema, &table, progress).err();
-                    (schema, Vec::new(), misfit)
-                }
-                None => (profile.schema, profile.warnings, None),
+            let is_known = known.is_some();
+            let schema = Schema {
+                read,
+                ..known.unwrap_or(profile.schema)
+            };
+            let (warnings, misfit) = if is_known {
+                (Vec::new(), check(&schema, &table, progress).err())
+            } else {
+                (profile.warnings, None)
             };
             prepare(&table, &schema);
             Ok(Loaded {

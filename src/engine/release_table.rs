@@ -165,6 +165,12 @@ pub(super) fn write(releases: &[Arc<Released>], path: &Path, overwrite: bool) ->
     let bytes = match format {
         TableFormat::Csv => csv_bytes(&batch),
         TableFormat::Parquet => parquet_bytes(&batch),
+        _ => {
+            return Err(ExportError::Unwritable {
+                path: path.to_owned(),
+                reason: "released values are written as .csv or .parquet".to_owned(),
+            });
+        }
     };
     let bytes = bytes.map_err(unwritable)?;
     let mut file = AtomicFile::create(path, overwrite)?;
@@ -245,7 +251,7 @@ mod tests {
             assert!(rows[1][at("value")].is_none());
         }
         assert!(matches!(
-            write(&[released()], &folder.path().join("released.xlsx"), false),
+            write(&[released()], &folder.path().join("released.ods"), false),
             Err(ExportError::UnknownEnding { .. })
         ));
         assert_eq!(

@@ -227,9 +227,14 @@ impl Session {
     /// When it is one of the program's own tables and the program has none of that name.
     pub fn source(&self) -> Result<DataSource, Problem> {
         if let Some(path) = &self.data.path {
+            // The schema that is taken up says how its table is read.
+            let form = self.schema()?.read.unwrap_or_default();
             return Ok(DataSource::File {
                 path: path.clone(),
-                options: ReadOptions::default(),
+                options: ReadOptions {
+                    form,
+                    ..ReadOptions::default()
+                },
                 schema: SchemaSource::Beside,
             });
         }

@@ -128,9 +128,6 @@ fn data(error: &DataError) -> Message {
         DataError::UnnamedColumn { path, position } => {
             said!(error, "data-unnamed-column", path = path, position = position)
         }
-        DataError::CorruptParquet { path, reason } => {
-            said!(error, "data-corrupt-parquet", path = path, reason = reason)
-        }
         DataError::UnsupportedColumn { path, column, found } => said!(
             error,
             "data-unsupported-column",
@@ -150,6 +147,67 @@ fn data(error: &DataError) -> Message {
             said!(error, "data-images", path = path, message = message)
         }
         DataError::Encoded { message } => said!(error, "data-encoded", message = message),
+        other => file(other),
+    }
+}
+
+/// What is wrong with a file before it is a table.
+fn file(error: &DataError) -> Message {
+    match error {
+        DataError::NotInEncoding { path, line, encoding } => said!(
+            error,
+            "data-not-in-encoding",
+            path = path,
+            line = line,
+            encoding = encoding
+        ),
+        DataError::UnclosedQuote { path, row, line } => {
+            said!(error, "data-unclosed-quote", path = path, row = row, line = line)
+        }
+        DataError::RecordTooLong { path, line, most } => {
+            said!(
+                error,
+                "data-record-too-long",
+                path = path,
+                line = line,
+                most = most
+            )
+        }
+        DataError::CorruptFile { path, kind, reason } => {
+            said!(
+                error,
+                "data-corrupt-file",
+                path = path,
+                kind = *kind,
+                reason = reason
+            )
+        }
+        DataError::UnpacksToTooMuch { path, ratio } => {
+            said!(error, "data-unpacks-to-too-much", path = path, ratio = ratio)
+        }
+        DataError::WhichPart {
+            path,
+            kind,
+            wanted,
+            parts,
+        } => {
+            let key = match wanted {
+                Some(_) if !parts.is_empty() => "data-other-part",
+                _ => "data-no-part",
+            };
+            Message::new(
+                key,
+                error.to_string(),
+                vec![
+                    ("path", path.argument()),
+                    ("kind", Argument::Key(format!("part-{kind}"))),
+                    ("wanted", wanted.clone().unwrap_or_default().argument()),
+                    ("parts", parts.join(", ").argument()),
+                ],
+            )
+        }
+        DataError::Changed { path } => said!(error, "data-changed", path = path),
+        _ => Message::plain(error.to_string()),
     }
 }
 

@@ -1,4 +1,7 @@
-//! Tables that leave: CSV and Parquet with the schema's names, order, types and spellings.
+//! Tables that leave, with the schema's names, order, types and spellings.
+
+mod csv;
+mod sqlite;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -6,10 +9,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use arrow::array::{Array, AsArray as _, RecordBatch};
+use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
     DataType, Date32Type, Field, Float64Type, Int32Type, Int64Type, Schema as ArrowSchema, SchemaRef,
     Time64MicrosecondType, TimestampMicrosecondType,
 };
+use arrow::error::ArrowError;
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -17,8 +24,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::ExportError;
 use super::atomic::AtomicFile;
-use crate::data::{CellFormat, Kind, Schema, write_number};
+use crate::data::{Kind, Schema};
 use crate::num::files::open_regular;
+use csv::CsvOutput;
+use sqlite::SqliteOutput;
 
 /// The forms of a table file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,10 +36,14 @@ pub enum TableFormat {
     Csv,
     /// Parquet, compressed with zstd.
     Parquet,
+    /// An Arrow file (also called Feather), compressed with LZ4.
+    Arrow,
+    /// A table of an SQLite database.
+    Sqlite,
 }
 
 impl TableFormat {
-    /// By the path's ending: `.csv`, `.tsv`, `.txt`, `.parquet`.
+    /// By the path's ending: `.csv`, `.tsv`, `.txt`, `.parquet`, `.arrow`, `.feather`, `.sqlite`, `.db`.
     ///
     /// # Errors
     /// For any other ending.
@@ -43,6 +56,8 @@ impl TableFormat {
         match ending.as_str() {
             "csv" | "tsv" | "txt" => Ok(Self::Csv),
             "parquet" => Ok(Self::Parquet),
+            "arrow" | "feather" => Ok(Self::Arrow),
+            "sqlite" | "sqlite3" | "db" => Ok(Self::Sqlite),
             _ => Err(ExportError::UnknownEnding {
                 path: path.to_owned(),
             }),
@@ -89,15 +104,15 @@ impl SealedTable {
 pub struct TableWriter {
     output: Output,
     names: Vec<String>,
-    formats: Vec<CellFormat>,
-    missing: String,
     sink: Sink,
     rows: u64,
 }
 
 enum Output {
-    Csv(Box<csv::Writer<Sink>>),
+    Csv(CsvOutput),
     Parquet(Box<ArrowWriter<Sink>>, SchemaRef),
+    Arrow(Box<FileWriter<Sink>>, SchemaRef),
+    Sqlite(Box<SqliteOutput>),
 }
 
 impl TableWriter {
@@ -111,30 +126,11 @@ impl TableWriter {
             .used_columns()
             .map(|(_, column)| column.name.clone())
             .collect();
-        let formats = schema
-            .used_columns()
-            .map(|(_, column)| CellFormat::new(column))
-            .collect();
         let sink = Sink::new(AtomicFile::create(path, overwrite)?);
         let output = match format {
-            TableFormat::Csv => {
-                let is_tabbed = path
-                    .extension()
-                    .is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
-                let mut writer = csv::WriterBuilder::new()
-                    .delimiter(if is_tabbed { b'\t' } else { b',' })
-                    .buffer_capacity(1 << 16)
-                    .from_writer(sink.clone());
-                writer
-                    .write_record(&names)
-                    .map_err(|error| sink.explain(&error))?;
-                Output::Csv(Box::new(writer))
-            }
+            TableFormat::Csv => Output::Csv(CsvOutput::new(path, schema, &sink)?),
             TableFormat::Parquet => {
-                let fields = schema
-                    .used_columns()
-                    .map(|(_, column)| Field::new(&column.name, parquet_type(column.kind), column.missing));
-                let fields: SchemaRef = Arc::new(ArrowSchema::new(fields.collect::<Vec<_>>()));
+                let fields = arrow_schema(schema);
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(ZstdLevel::default()))
                     .set_created_by(concat!("pointillist ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -143,12 +139,19 @@ impl TableWriter {
                     .map_err(|error| sink.explain(&error))?;
                 Output::Parquet(Box::new(writer), fields)
             }
+            TableFormat::Arrow => {
+                let fields = arrow_schema(schema);
+                let writer = IpcWriteOptions::default()
+                    .try_with_compression(Some(CompressionType::LZ4_FRAME))
+                    .and_then(|options| FileWriter::try_new_with_options(sink.clone(), &fields, options))
+                    .map_err(|error| sink.explain(&error))?;
+                Output::Arrow(Box::new(writer), fields)
+            }
+            TableFormat::Sqlite => Output::Sqlite(Box::new(SqliteOutput::new(path, schema, sink.clone())?)),
         };
         Ok(Self {
             output,
             names,
-            formats,
-            missing: schema.missing_spelling().to_owned(),
             sink,
             rows: 0,
         })
@@ -164,19 +167,16 @@ impl TableWriter {
             return Err(self.sink.unwritable("its columns are not the schema's"));
         }
         match &mut self.output {
-            Output::Csv(writer) => {
-                write_lines(writer, batch, &self.formats, &self.missing)
-                    .map_err(|error| self.sink.explain(&error))?;
-            }
+            Output::Csv(output) => output.write(batch).map_err(|error| self.sink.explain(&error))?,
             Output::Parquet(writer, fields) => {
-                let columns = fields.fields().iter().zip(batch.columns());
-                let columns = columns.map(|(field, array)| arrow::compute::cast(array, field.data_type()));
-                let batch = columns
-                    .collect::<Result<Vec<_>, _>>()
-                    .and_then(|columns| RecordBatch::try_new(Arc::clone(fields), columns))
-                    .map_err(|error| self.sink.unwritable(&error.to_string()))?;
+                let batch = cast(batch, fields).map_err(|error| self.sink.unwritable(&error.to_string()))?;
                 writer.write(&batch).map_err(|error| self.sink.explain(&error))?;
             }
+            Output::Arrow(writer, fields) => {
+                let batch = cast(batch, fields).map_err(|error| self.sink.unwritable(&error.to_string()))?;
+                writer.write(&batch).map_err(|error| self.sink.explain(&error))?;
+            }
+            Output::Sqlite(output) => output.write(batch)?,
         }
         self.rows += batch.num_rows() as u64;
         Ok(())
@@ -191,18 +191,32 @@ impl TableWriter {
             output, sink, rows, ..
         } = self;
         match output {
-            Output::Csv(writer) => {
-                writer.into_inner().map_err(|error| sink.explain(error.error()))?;
-            }
+            Output::Csv(output) => output.finish().map_err(|error| sink.explain(&error))?,
             Output::Parquet(writer, _) => {
                 writer.close().map_err(|error| sink.explain(&error))?;
             }
+            Output::Arrow(mut writer, _) => writer.finish().map_err(|error| sink.explain(&error))?,
+            Output::Sqlite(output) => output.finish()?,
         }
         sink.seal(rows)
     }
 }
 
-const fn parquet_type(kind: Kind) -> DataType {
+/// The columns as typed files have them.
+fn arrow_schema(schema: &Schema) -> SchemaRef {
+    let fields = schema
+        .used_columns()
+        .map(|(_, column)| Field::new(&column.name, arrow_type(column.kind), column.missing));
+    Arc::new(ArrowSchema::new(fields.collect::<Vec<_>>()))
+}
+
+fn cast(batch: &RecordBatch, fields: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let columns = fields.fields().iter().zip(batch.columns());
+    let columns = columns.map(|(field, array)| arrow::compute::cast(array, field.data_type()));
+    RecordBatch::try_new(Arc::clone(fields), columns.collect::<Result<Vec<_>, _>>()?)
+}
+
+const fn arrow_type(kind: Kind) -> DataType {
     match kind {
         Kind::Continuous => DataType::Float64,
         Kind::Integer => DataType::Int64,
@@ -214,44 +228,6 @@ const fn parquet_type(kind: Kind) -> DataType {
     }
 }
 
-/// Spells a batch out, row by row.
-fn write_lines(
-    writer: &mut csv::Writer<Sink>,
-    batch: &RecordBatch,
-    formats: &[CellFormat],
-    missing: &str,
-) -> Result<(), csv::Error> {
-    let cells: Vec<Cells<'_>> = batch.columns().iter().map(|array| Cells::of(array)).collect();
-    let mut text = String::new();
-    for row in 0..batch.num_rows() {
-        for ((column, array), format) in cells.iter().zip(batch.columns()).zip(formats) {
-            text.clear();
-            let field = match column {
-                _ if array.is_null(row) => missing,
-                Cells::Keyed(keys, values) => values.value(keys.value(row) as usize),
-                Cells::Words(values) => values.value(row),
-                Cells::Flags(values) => format.boolean(values.value(row)),
-                Cells::Whole(values) => {
-                    // Writing to a String cannot fail.
-                    let _ = write!(text, "{}", values.value(row));
-                    &text
-                }
-                Cells::Real(values) => {
-                    write_number(values.value(row), &mut text);
-                    &text
-                }
-                Cells::Steps(values) => {
-                    text = format.temporal(values(row));
-                    &text
-                }
-            };
-            writer.write_field(field)?;
-        }
-        writer.write_record(None::<&[u8]>)?;
-    }
-    Ok(())
-}
-
 /// A column seen by its type.
 enum Cells<'a> {
     Keyed(&'a arrow::array::Int32Array, &'a arrow::array::StringArray),
@@ -261,6 +237,19 @@ enum Cells<'a> {
     Real(&'a arrow::array::Float64Array),
     /// Days or microseconds.
     Steps(Box<dyn Fn(usize) -> i64 + 'a>),
+}
+
+/// The columns of a batch, each with its nulls.
+fn columns_of(batch: &RecordBatch) -> Vec<(Cells<'_>, Option<&NullBuffer>)> {
+    batch
+        .columns()
+        .iter()
+        .map(|array| (Cells::of(array), array.nulls()))
+        .collect()
+}
+
+fn is_missing(nulls: Option<&NullBuffer>, row: usize) -> bool {
+    nulls.is_some_and(|nulls| nulls.is_null(row))
 }
 
 impl<'a> Cells<'a> {
@@ -324,6 +313,16 @@ impl Sink {
             .take()
             .unwrap_or_else(|| io::Error::other(error.to_string()));
         ExportError::from_write(inner.file.path(), source)
+    }
+
+    /// SQLite's own errors say whether the disk is full.
+    fn explain_sql(&self, error: &rusqlite::Error) -> ExportError {
+        let path = self.lock().file.path().to_owned();
+        let source = match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => io::Error::from(io::ErrorKind::StorageFull),
+            _ => io::Error::other(error.to_string()),
+        };
+        ExportError::from_write(&path, source)
     }
 
     fn unwritable(&self, reason: &str) -> ExportError {

@@ -106,15 +106,18 @@ impl Dialogs {
     }
 }
 
+/// How the names of tables, packed ones, and sessions end.
+const TABLE_ENDINGS: [&str; 13] = [
+    "csv", "tsv", "txt", "gz", "zst", "parquet", "pq", "arrow", "feather", "sqlite", "sqlite3", "db", "toml",
+];
+
 fn show(purpose: Purpose, words: Words, start: Option<&Path>) -> Option<PathBuf> {
     let mut dialog = rfd::FileDialog::new().set_title(words.title);
     if let Some(folder) = start.and_then(Path::parent).filter(|folder| folder.is_dir()) {
         dialog = dialog.set_directory(folder);
     }
     match purpose {
-        Purpose::Open => dialog
-            .add_filter(words.tables, &["csv", "tsv", "txt", "parquet", "pq", "toml"])
-            .pick_file(),
+        Purpose::Open => dialog.add_filter(words.tables, &TABLE_ENDINGS).pick_file(),
         Purpose::Figure => {
             let name = start.and_then(Path::file_name).and_then(|name| name.to_str());
             dialog.set_file_name(name.unwrap_or("figure.svg")).save_file()
@@ -128,6 +131,8 @@ fn show(purpose: Purpose, words: Words, start: Option<&Path>) -> Option<PathBuf>
                 .set_file_name(name)
                 .add_filter("CSV", &["csv"])
                 .add_filter("Parquet", &["parquet"])
+                .add_filter("Arrow", &["arrow", "feather"])
+                .add_filter("SQLite", &["sqlite", "db"])
                 .save_file()
         }
     }

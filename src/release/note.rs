@@ -34,6 +34,8 @@ pub enum Note {
         /// The column that groups.
         column: String,
     },
+    /// How the file is read was found in it and let stand.
+    FormAccepted,
     /// Counts and sums keep their noise: they may fall below 0.
     NotCutOff,
     /// The public row count stood in for a noisy one.
@@ -82,6 +84,9 @@ impl fmt::Display for Note {
             ),
             Self::GroupLeftOut { column } => {
                 write!(f, "rows whose `{column}` is missing or not in the domain do not count")
+            }
+            Self::FormAccepted => {
+                f.write_str("not protected: how the file is read was found in the file and accepted")
             }
             Self::NotCutOff => f.write_str("values keep their noise and may fall below 0; cutting them off would bias sums"),
             Self::PublicCount => f.write_str("the number of values is the declared row count, so only the sum carries noise"),

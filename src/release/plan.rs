@@ -1,6 +1,7 @@
 //! Everything about a release that is decided before a row is read.
 
-use crate::data::{Column, Kind, Provenance, Schema, Table};
+use crate::data::{Column, DataError, Kind, Provenance, Schema, Table};
+use crate::message;
 use crate::num::{Delta, Epsilon, RandomSource};
 use crate::privacy::ledger::PrivacyUnit;
 use crate::privacy::{EventList, Neighboring};
@@ -82,6 +83,7 @@ impl ReleasePlan {
     /// Says which column, number or mechanism stands in the way, and what to do.
     pub fn new(schema: &Schema, request: &ReleaseRequest) -> Result<Self, ReleaseError> {
         schema.validate()?;
+        check_form(schema)?;
         let noise = request.check()?;
         let setting = setting(schema, request, noise)?;
         let (task, events, (epsilon, delta)) = plan_task(&setting)?;
@@ -116,6 +118,9 @@ impl ReleasePlan {
             Task::Bounds(task) => task.run(&self.schema, table, random)?,
             Task::Categories(task) => task.run(&self.schema, table, random)?,
         };
+        if self.schema.read_provenance() == Some(Provenance::Accepted) {
+            answer.notes.push(Note::FormAccepted);
+        }
         if let Some(unit) = &self.schema.unit {
             answer.notes.push(Note::FirstRows {
                 column: unit.column.clone(),
@@ -277,6 +282,21 @@ pub(super) fn check_decided(column: &Column) -> Result<(), ReleaseError> {
             },
         },
     })
+}
+
+/// What every row is read by must be as decided as what the query uses.
+fn check_form(schema: &Schema) -> Result<(), ReleaseError> {
+    if schema.read_provenance() != Some(Provenance::Suggested) {
+        return Ok(());
+    }
+    Err(ReleaseError::Data(DataError::Schema {
+        place: message!("place-schema", "schema"),
+        message: message!(
+            "form-open",
+            "how the file is read was found in the file, so nothing may rest on it yet: declare it, or accept it \
+             (`[read]` in the schema, or on the Data page)"
+        ),
+    }))
 }
 
 fn check_groups(schema: &Schema, request: &ReleaseRequest) -> Result<(), ReleaseError> {

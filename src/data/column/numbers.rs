@@ -250,7 +250,7 @@ impl NumberReader {
     /// A column of text with many distinct values: parsed by several threads, once.
     fn parsed(&self, table: &Table, column: usize) -> Arc<Vec<f64>> {
         // Bounds do not move a position, so they are no part of the rule.
-        let units = self.axis.as_ref().map(|axis| &axis.units);
+        let units = self.axis.as_ref().map(|axis| (&axis.units, &axis.numeral));
         let rule = format!("{:?}", (self.kind, units, &self.spellings, &self.missing_texts));
         table.kept().positions.get(column, rule, || {
             let mut positions = vec![f64::NAN; table.rows()];

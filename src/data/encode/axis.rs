@@ -3,6 +3,9 @@
 //! A position is a double. On a grid (whole numbers, fixed decimals, days, seconds) positions are whole and
 //! exact; otherwise they are the values themselves.
 
+use std::borrow::Cow;
+
+use crate::data::numeral::NumberFormat;
 use crate::data::schema::{Bound, Column, Kind, Scale};
 use crate::data::value::{TemporalFormat, parse_integer, parse_iso, parse_number, whole_number};
 use crate::data::{DataError, value::DAY_MICROS};
@@ -30,6 +33,8 @@ pub(in crate::data) enum Units {
 pub(in crate::data) struct Axis {
     pub kind: Kind,
     pub units: Units,
+    /// How numbers are spelled in text, if otherwise than programs do.
+    pub numeral: Option<Box<NumberFormat>>,
     pub lower: f64,
     pub upper: f64,
     pub scale: Scale,
@@ -61,6 +66,7 @@ impl Axis {
         Ok(Self {
             kind: column.kind,
             units: Units::of(column)?,
+            numeral: NumberFormat::of(column).map(Box::new),
             lower: f64::NEG_INFINITY,
             upper: f64::INFINITY,
             scale: Scale::Linear,
@@ -109,6 +115,7 @@ impl Axis {
         Ok(Self {
             kind: column.kind,
             units,
+            numeral: NumberFormat::of(column).map(Box::new),
             lower,
             upper,
             scale: column.scale,
@@ -131,6 +138,11 @@ impl Axis {
 
     /// A cell of text. `None` when it does not read as the column's kind.
     pub fn of_text(&self, text: &str) -> Option<f64> {
+        let plain = match &self.numeral {
+            Some(numeral) => numeral.plain(text)?,
+            None => Cow::Borrowed(text),
+        };
+        let text = plain.as_ref();
         match &self.units {
             Units::Whole => parse_integer(text).map(|value| value as f64),
             Units::Temporal(format) => Some(format.parse(text)?.div_euclid(format.resolution()) as f64),

@@ -253,6 +253,7 @@ impl ImageSet {
         let origin = Origin {
             name: self.0.name.clone(),
             path: self.0.path.clone(),
+            form: super::FileForm::default(),
             source: TableSource::Images(self.0.form),
             digest: Some(self.0.digest),
             bytes: self.0.file_bytes,

@@ -54,7 +54,8 @@ fn wrong(path: &Path, message: String) -> DataError {
 
 /// Reads all pictures and their labels.
 pub fn read(path: &Path, options: &ImageOptions, progress: &Progress) -> Result<Found, DataError> {
-    let corrupt = |error: &dyn std::fmt::Display| DataError::CorruptParquet {
+    let corrupt = |error: &dyn std::fmt::Display| DataError::CorruptFile {
+        kind: "Parquet",
         path: path.to_owned(),
         reason: error.to_string(),
     };

@@ -1,6 +1,7 @@
 //! Bounds that a person might have named without looking: the data's own, rounded outwards.
 
 use super::gather::{Distinct, Gathered, Line};
+use crate::data::numeral::NumberFormat;
 use crate::data::schema::{Bound, Column, Kind, Scale};
 use crate::data::value::{DAY_MICROS, MICROS, format_iso};
 
@@ -19,7 +20,7 @@ pub(super) fn suggest(column: &mut Column, values: &Gathered<'_>, line: &Line) {
         return;
     }
     if column.kind == Kind::Continuous {
-        column.decimals = decimals(values)
+        column.decimals = decimals(values, NumberFormat::of(column).as_ref())
             .filter(|digits| max.abs().max(min.abs()) * 10_f64.powi(i32::from(*digits)) < 1e14);
     }
     column.scale = scale(line);
@@ -117,11 +118,13 @@ fn significant(value: f64, digits: i32, round: fn(f64) -> f64) -> f64 {
 }
 
 /// The digits after the point that the values use, if they are few.
-fn decimals(values: &Gathered<'_>) -> Option<u8> {
+fn decimals(values: &Gathered<'_>, numeral: Option<&NumberFormat>) -> Option<u8> {
     let mut most = 0_u8;
     match &values.distinct {
         Distinct::Texts(texts) => {
             for (text, _) in texts {
+                let plain = numeral.and_then(|numeral| numeral.plain(text));
+                let text = plain.as_deref().unwrap_or(text);
                 if text.bytes().any(|byte| matches!(byte, b'e' | b'E')) {
                     return None;
                 }

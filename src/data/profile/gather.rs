@@ -8,6 +8,7 @@ use arrow::array::Array as _;
 
 use super::NumberSummary;
 use crate::data::Table;
+use crate::data::numeral::NumberFormat;
 use crate::data::schema::{Column, Kind};
 use crate::data::table::Cells;
 use crate::data::value::{
@@ -179,6 +180,11 @@ impl<'a> Gathered<'a> {
     /// The values as numbers under the column's kind and format; `None` when one does not read.
     pub fn line(&self, column: &Column) -> Option<Line> {
         let format = || TemporalFormat::new(column.kind, column.format.as_deref());
+        let numeral = NumberFormat::of(column);
+        let plain = |text: &'a str| match &numeral {
+            Some(numeral) => numeral.plain(text),
+            None => Some(Cow::Borrowed(text)),
+        };
         let points: Option<Vec<(f64, u64)>> = match (&self.distinct, column.kind) {
             (Distinct::Texts(values), kind) if kind.is_temporal() => {
                 let format = format()?;
@@ -189,11 +195,11 @@ impl<'a> Gathered<'a> {
             }
             (Distinct::Texts(values), Kind::Integer) => values
                 .iter()
-                .map(|(text, count)| Some((parse_integer(text)? as f64, *count)))
+                .map(|(text, count)| Some((parse_integer(&plain(text)?)? as f64, *count)))
                 .collect(),
             (Distinct::Texts(values), Kind::Continuous) => values
                 .iter()
-                .map(|(text, count)| Some((parse_number(text)?, *count)))
+                .map(|(text, count)| Some((parse_number(&plain(text)?)?, *count)))
                 .collect(),
             (Distinct::Integers(values), Kind::Integer | Kind::Continuous) => Some(
                 values

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::gather::{Distinct, Gathered};
 use super::{MARK, WarningKind, bounds, identifier, temporal};
+use crate::data::numeral::{self, NumberFormat, Spelling};
 use crate::data::schema::{Column, Kind};
 use crate::data::value::{parse_number, whole_number};
 
@@ -28,14 +29,47 @@ const FEW_VALUES: usize = 60;
 /// More values than this are no category.
 const MANY_VALUES: usize = 1000;
 
+/// How likely a decimal comma is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comma {
+    /// Not likelier than a point.
+    Unlikely,
+    /// Where both can be meant.
+    Likely,
+    /// Other columns of the file have it: a point may stand between thousands.
+    Known,
+}
+
+/// What the values of a column can be read as.
+struct Reading {
+    kind: Kind,
+    format: Option<String>,
+    /// If some value has another reading, too.
+    ambiguous: Option<WarningKind>,
+}
+
+impl Reading {
+    const fn plain(kind: Kind) -> Self {
+        Self {
+            kind,
+            format: None,
+            ambiguous: None,
+        }
+    }
+}
+
 /// The suggested column and what a person should look at.
-pub(super) fn column(name: &str, values: &Gathered<'_>) -> (Column, Vec<WarningKind>) {
+pub(super) fn column(name: &str, values: &Gathered<'_>, comma: Comma) -> (Column, Vec<WarningKind>) {
     let mut warnings = Vec::new();
     if values.present() == 0 {
         warnings.push(WarningKind::AllMissing);
         return (as_kind(name, values, Kind::Text), warnings);
     }
-    let (kind, format, is_ambiguous) = kind_of(values);
+    let Reading {
+        kind,
+        format,
+        ambiguous,
+    } = reading_of(values, comma);
     let kind = if let Some(reason) = identifier::reason(name, values, kind) {
         warnings.push(WarningKind::LikelyIdentifier { reason });
         Kind::Identifier
@@ -53,20 +87,16 @@ pub(super) fn column(name: &str, values: &Gathered<'_>) -> (Column, Vec<WarningK
             percent: (missing * 100.0).round() as u8,
         });
     }
-    if is_ambiguous && kind.is_used() {
-        warnings.push(WarningKind::AmbiguousDate);
-    }
+    warnings.extend(ambiguous.filter(|_| kind.is_used()));
     (suggestion(name, values, kind, format), warnings)
 }
 
 /// The suggestion for a kind that a person chose.
 pub(super) fn as_kind(name: &str, values: &Gathered<'_>, kind: Kind) -> Column {
-    let format = if kind.is_temporal() {
-        kind_of(values).1
-    } else {
-        None
-    };
-    suggestion(name, values, kind, format)
+    let reading = reading_of(values, Comma::Unlikely);
+    let is_alike = kind.is_temporal() && reading.kind.is_temporal()
+        || is_number(kind) && (is_number(reading.kind) || reading.format.is_some());
+    suggestion(name, values, kind, reading.format.filter(|_| is_alike))
 }
 
 fn suggestion(name: &str, values: &Gathered<'_>, kind: Kind, format: Option<String>) -> Column {
@@ -105,31 +135,109 @@ fn domain(values: &Gathered<'_>) -> Vec<String> {
     texts
 }
 
-/// Kind, format of a date or time, and whether that has two readings.
-fn kind_of(values: &Gathered<'_>) -> (Kind, Option<String>, bool) {
+const fn is_number(kind: Kind) -> bool {
+    matches!(kind, Kind::Continuous | Kind::Integer)
+}
+
+/// What the values are, and how they are spelled.
+fn reading_of(values: &Gathered<'_>, comma: Comma) -> Reading {
     match &values.distinct {
-        Distinct::Booleans(_) => return (Kind::Boolean, None, false),
-        Distinct::Temporal(kind, _) => return (*kind, bounds::fraction_format(values, *kind), false),
+        Distinct::Booleans(_) => return Reading::plain(Kind::Boolean),
+        Distinct::Temporal(kind, _) => {
+            return Reading {
+                format: bounds::fraction_format(values, *kind),
+                ..Reading::plain(*kind)
+            };
+        }
         _ => {}
     }
     if boolean_pair(values).is_some() {
-        return (Kind::Boolean, None, false);
+        return Reading::plain(Kind::Boolean);
     }
-    if let Some(kind) = number_kind(values) {
+    if comma == Comma::Known
+        && let Some(reading) = pointed_thousands(values)
+    {
+        return reading;
+    }
+    if let Some(kind) = number_kind(values, None) {
         if let Distinct::Texts(texts) = &values.distinct
             && kind == Kind::Integer
             && temporal::compact_date(texts)
         {
-            return (Kind::Date, Some("%Y%m%d".to_owned()), false);
+            return Reading {
+                format: Some("%Y%m%d".to_owned()),
+                ..Reading::plain(Kind::Date)
+            };
         }
-        return (kind, None, false);
+        return Reading::plain(kind);
     }
-    if let Distinct::Texts(texts) = &values.distinct
-        && let Some(found) = temporal::spelling(texts)
+    let Distinct::Texts(texts) = &values.distinct else {
+        return Reading::plain(Kind::Categorical);
+    };
+    if let Some(found) = numeral::spelling(texts, comma != Comma::Unlikely)
+        && let Some(reading) = spelled(values, found)
     {
-        return (found.kind, found.format, found.is_ambiguous);
+        return reading;
     }
-    (Kind::Categorical, None, false)
+    if let Some(found) = temporal::spelling(texts) {
+        let ambiguous = found
+            .ambiguous
+            .map(|[example, first, second]| WarningKind::AmbiguousDate {
+                example,
+                first,
+                second,
+            });
+        return Reading {
+            kind: found.kind,
+            format: found.format,
+            ambiguous,
+        };
+    }
+    Reading::plain(Kind::Categorical)
+}
+
+/// Numbers in a spelling of their own; codes are the words that they are.
+fn spelled(values: &Gathered<'_>, found: Spelling) -> Option<Reading> {
+    let kind = number_kind(values, Some(&found.format))?;
+    if !is_number(kind) {
+        return Some(Reading::plain(kind));
+    }
+    Some(Reading {
+        kind,
+        format: Some(found.format.to_string()),
+        ambiguous: found
+            .ambiguous
+            .map(|[example, first, second]| WarningKind::AmbiguousNumber {
+                example,
+                first,
+                second,
+            }),
+    })
+}
+
+/// Whether the column is of numbers with a decimal comma, and nothing else could be meant.
+pub(super) fn has_decimal_comma(values: &Gathered<'_>) -> bool {
+    let Distinct::Texts(texts) = &values.distinct else {
+        return false;
+    };
+    let Some((first, _)) = texts.first() else {
+        return false;
+    };
+    // Every text of such a column has a digit, and one a comma.
+    first.contains(|letter: char| letter.is_ascii_digit())
+        && texts.iter().any(|(text, _)| text.contains(','))
+        && numeral::spelling(texts, true)
+            .is_some_and(|found| found.ambiguous.is_none() && found.format.has_decimal_comma())
+}
+
+/// Numbers such as 1.234 where other columns have decimal commas.
+fn pointed_thousands(values: &Gathered<'_>) -> Option<Reading> {
+    let Distinct::Texts(texts) = &values.distinct else {
+        return None;
+    };
+    let found = numeral::spelling(texts, true)?;
+    let has_points = found.format.has_decimal_comma() || found.format.has_pointed_thousands();
+    spelled(values, found).filter(|_| has_points)
 }
 
 /// The spellings of false and true, as written, if the column has no other values.
@@ -163,10 +271,14 @@ fn boolean_pair(values: &Gathered<'_>) -> Option<(String, String)> {
     })
 }
 
-/// Integer, continuous, or categorical for codes; `None` when a value is no number.
-fn number_kind(values: &Gathered<'_>) -> Option<Kind> {
+/// Integer, continuous, or categorical for codes; `None` when a value is no number in that spelling.
+fn number_kind(values: &Gathered<'_>, numeral: Option<&NumberFormat>) -> Option<Kind> {
+    let number = |text: &str| match numeral {
+        Some(numeral) => plain_number(&numeral.plain(text)?),
+        None => plain_number(text),
+    };
     let numbers: Option<Vec<f64>> = match &values.distinct {
-        Distinct::Texts(texts) => texts.iter().map(|(text, _)| plain_number(text)).collect(),
+        Distinct::Texts(texts) => texts.iter().map(|(text, _)| number(text)).collect(),
         Distinct::Integers(values) => Some(values.iter().map(|&(value, _)| value as f64).collect()),
         Distinct::Numbers(values) => Some(values.iter().map(|&(value, _)| value).collect()),
         _ => None,

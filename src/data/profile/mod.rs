@@ -18,13 +18,15 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::numeral;
 use super::schema::{Column, Kind, Provenance, Schema};
-use super::{DataError, Table};
+use super::{DataError, Mark, Table};
 use crate::message;
 use crate::num::Message;
 use crate::num::progress::Progress;
 use gather::Gathered;
 pub use identifier::IdentifierReason;
+use infer::Comma;
 
 /// Values of a column that a summary lists at most.
 const TOP_VALUES: usize = 40;
@@ -114,7 +116,7 @@ impl fmt::Display for ProfileWarning {
 }
 
 /// What a [`ProfileWarning`] is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "warning", rename_all = "snake_case")]
 pub enum WarningKind {
     /// The column likely tells persons apart; it is proposed for dropping.
@@ -138,10 +140,33 @@ pub enum WarningKind {
         /// Missing cells in per cent.
         percent: u8,
     },
-    /// Dates read as day first and as month first.
-    AmbiguousDate,
+    /// Dates that read as day first and as month first.
+    AmbiguousDate {
+        /// A value.
+        example: String,
+        /// How it is read.
+        first: String,
+        /// How it could be meant as well.
+        second: String,
+    },
+    /// Numbers whose mark may be a decimal one or stand between thousands.
+    AmbiguousNumber {
+        /// A value.
+        example: String,
+        /// How it is read.
+        first: String,
+        /// How it could be meant as well.
+        second: String,
+    },
     /// The first line of the file may be a row.
     HeaderLooksLikeData,
+    /// The file has more tables than the one that was opened.
+    SeveralParts {
+        /// The one that was opened.
+        chosen: String,
+        /// The others.
+        others: String,
+    },
     /// Too few rows for private learning.
     FewRows {
         /// How many.
@@ -176,13 +201,37 @@ impl WarningKind {
                     percent = percent
                 )
             }
-            Self::AmbiguousDate => message!(
+            Self::AmbiguousDate {
+                example,
+                first,
+                second,
+            } => message!(
                 "profile-ambiguous-date",
-                "the dates could be day first or month first; check `format` in the schema"
+                "day first or month first: {example} is read as {first} and could be {second}; check the column's format",
+                example = example,
+                first = first,
+                second = second
+            ),
+            Self::AmbiguousNumber {
+                example,
+                first,
+                second,
+            } => message!(
+                "profile-ambiguous-number",
+                "decimals or thousands: {example} is read as {first} and could be {second}; check the column's format",
+                example = example,
+                first = first,
+                second = second
             ),
             Self::HeaderLooksLikeData => message!(
                 "profile-header",
                 "the first line looks like a row of data; a file needs a header line with column names"
+            ),
+            Self::SeveralParts { chosen, others } => message!(
+                "profile-several-parts",
+                "the file has more than one table: {chosen} was opened, there are also {others}",
+                chosen = chosen,
+                others = others
             ),
             Self::FewRows { rows } => message!(
                 "profile-few-rows",
@@ -245,6 +294,19 @@ pub fn profile(table: &Table, progress: &Progress) -> Result<Profile, DataError>
     {
         warnings.push(ProfileWarning::new(None, WarningKind::HeaderLooksLikeData));
     }
+    if let Some(chosen) = table.form().table.as_ref().filter(|_| table.parts().len() > 1) {
+        let others: Vec<_> = table
+            .parts()
+            .iter()
+            .filter(|part| *part != chosen)
+            .cloned()
+            .collect();
+        let what = WarningKind::SeveralParts {
+            chosen: chosen.clone(),
+            others: others.join(", "),
+        };
+        warnings.push(ProfileWarning::new(None, what));
+    }
     if table.rows() < 500 {
         warnings.push(ProfileWarning::new(
             None,
@@ -255,10 +317,13 @@ pub fn profile(table: &Table, progress: &Progress) -> Result<Profile, DataError>
     }
     let mut columns = Vec::with_capacity(table.width());
     let mut summaries = Vec::with_capacity(table.width());
-    for (name, mut values) in table.column_names().zip(gathered) {
-        progress.check()?;
+    for values in &mut gathered {
         values.set_missing(&missing);
-        let (column, found) = infer::column(name, &values);
+    }
+    let comma = comma_of(table, &gathered);
+    for (name, values) in table.column_names().zip(gathered) {
+        progress.check()?;
+        let (column, found) = infer::column(name, &values, comma);
         warnings.extend(
             found
                 .into_iter()
@@ -278,6 +343,18 @@ pub fn profile(table: &Table, progress: &Progress) -> Result<Profile, DataError>
     })
 }
 
+/// Whether the file spells numbers with a decimal comma: some column has one that is nothing else, or semicolons stand
+/// between its fields, as where the comma is taken.
+fn comma_of(table: &Table, gathered: &[Gathered<'_>]) -> Comma {
+    if gathered.iter().any(infer::has_decimal_comma) {
+        Comma::Known
+    } else if table.form().delimiter == Some(Mark::of(b';')) {
+        Comma::Likely
+    } else {
+        Comma::Unlikely
+    }
+}
+
 /// What the rows suggest for one column if it is of that kind: its bounds or domain, marked as suggested. For a
 /// person who changes a kind by hand.
 ///
@@ -294,6 +371,68 @@ pub fn suggest_column(table: &Table, schema: &Schema, name: &str, kind: Kind) ->
     let mut values = Gathered::of(table, index);
     values.set_missing(&schema.missing);
     Ok(infer::as_kind(name, &values, kind))
+}
+
+/// The column with its cells spelled otherwise. Bounds that were read off the rows are suggested anew; declared ones stay
+/// what they are.
+///
+/// # Errors
+/// When the table or the schema has no such column, the format is none, or a cell does not read in it.
+pub fn respell_column(
+    table: &Table,
+    schema: &Schema,
+    name: &str,
+    format: Option<String>,
+) -> Result<Column, DataError> {
+    let known = schema.find(name).zip(table.position(name));
+    let Some((known, index)) = known else {
+        return Err(DataError::Mismatch {
+            message: message!(
+                "misfit-no-column",
+                "the data has no column `{column}`; take it out of the schema, or choose the file that has it",
+                column = name
+            ),
+        });
+    };
+    let mut column = known.clone();
+    column.format = format;
+    let told = |message| DataError::Schema {
+        place: message!("place-schema", "schema"),
+        message: message!(
+            "in-column",
+            "column `{column}`: {message}",
+            column = name,
+            message = message
+        ),
+    };
+    let problems = column.problems(&schema.missing);
+    if let Some((_, problem)) = problems.into_iter().find(|(key, _)| *key == "format") {
+        return Err(told(problem));
+    }
+    let mut values = Gathered::of(table, index);
+    values.set_missing(&schema.missing);
+    let Some(line) = values.line(&column) else {
+        return Err(told(message!(
+            "profile-format-misfit",
+            "not every cell reads in the format {format}; choose another",
+            format = column.format.as_deref().unwrap_or("ISO 8601")
+        )));
+    };
+    if !column.provenance.is_some_and(Provenance::is_protected) {
+        bounds::suggest(&mut column, &values, &line);
+        column.provenance = MARK;
+    }
+    Ok(column)
+}
+
+/// A text's readings in the spellings that are known for a kind: each format with what the text means in it, by ISO 8601
+/// or as programs spell numbers.
+pub fn readings(kind: Kind, text: &str) -> Vec<(Option<String>, String)> {
+    if kind.is_temporal() {
+        temporal::readings(kind, text)
+    } else {
+        numeral::readings(text)
+    }
 }
 
 fn summarise(column: &Column, values: &Gathered<'_>) -> ColumnSummary {

@@ -1,13 +1,14 @@
 //! How the dates and times of a text column are spelled.
 
 use crate::data::schema::Kind;
-use crate::data::value::{TemporalFormat, parse_integer};
+use crate::data::value::{TemporalFormat, format_iso, parse_integer};
 
 /// The format that reads every value, and whether another reads them too with another meaning.
 pub(super) struct Spelling {
     pub kind: Kind,
     pub format: Option<String>,
-    pub is_ambiguous: bool,
+    /// A text with two readings, and both in ISO 8601.
+    pub ambiguous: Option<[String; 3]>,
 }
 
 const DATES: [&str; 17] = [
@@ -57,15 +58,45 @@ pub(super) fn spelling<'a>(values: &'a [(&'a str, u64)]) -> Option<Spelling> {
                     .collect::<Vec<_>>()
             };
             let sense = meaning(&format);
-            let is_ambiguous = reading.any(|other| meaning(&other) != sense);
+            let ambiguous = reading.find_map(|other| {
+                let both = sense.iter().zip(meaning(&other));
+                let (place, (one, two)) = both.enumerate().find(|(_, (one, two))| **one != *two)?;
+                Some([
+                    values[place].0.to_owned(),
+                    format_iso(kind, (*one)?),
+                    format_iso(kind, two?),
+                ])
+            });
             return Some(Spelling {
                 kind,
                 format,
-                is_ambiguous,
+                ambiguous,
             });
         }
     }
     None
+}
+
+/// The formats that read a text, with what it means in each.
+pub(super) fn readings(kind: Kind, text: &str) -> Vec<(Option<String>, String)> {
+    let patterns = match kind {
+        Kind::Date => dates(),
+        Kind::Time => times(),
+        _ => datetimes(),
+    };
+    let mut found: Vec<(Option<String>, String)> = Vec::new();
+    for pattern in patterns {
+        let value = TemporalFormat::new(kind, pattern.as_deref()).and_then(|format| format.parse(text));
+        let Some(value) = value.filter(|_| reads_all(kind, pattern.as_deref(), &[(text, 1)])) else {
+            continue;
+        };
+        let meaning = format_iso(kind, value);
+        // Of several formats with one meaning the first: it is the one that profiling takes.
+        if found.iter().all(|(_, known)| *known != meaning) {
+            found.push((pattern, meaning));
+        }
+    }
+    found
 }
 
 /// Whether whole numbers of eight digits are days such as 20190331.
@@ -153,12 +184,13 @@ mod tests {
 
     #[test]
     fn day_first_or_month_first_is_called_ambiguous() {
-        assert!(spelling(&[("03/04/2019", 1)]).unwrap().is_ambiguous);
+        assert!(spelling(&[("03/04/2019", 1)]).unwrap().ambiguous.is_some());
         assert!(
-            !spelling(&[("03/04/2019", 1), ("25/04/2019", 1)])
+            spelling(&[("03/04/2019", 1), ("25/04/2019", 1)])
                 .unwrap()
-                .is_ambiguous
+                .ambiguous
+                .is_none()
         );
-        assert!(!spelling(&[("2019-03-04", 1)]).unwrap().is_ambiguous);
+        assert!(spelling(&[("2019-03-04", 1)]).unwrap().ambiguous.is_none());
     }
 }

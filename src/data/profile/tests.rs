@@ -23,7 +23,7 @@ fn column_of<T: ToString>(cells: impl IntoIterator<Item = T>) -> (Column, Vec<Wa
         .filter(|warning| warning.column.as_deref() == Some("c"));
     (
         profile.schema.column.remove(0),
-        warnings.map(|warning| warning.what).collect(),
+        warnings.map(|warning| warning.what.clone()).collect(),
     )
 }
 

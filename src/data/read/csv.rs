@@ -1,97 +1,180 @@
 //! Delimited text, read once from start to end.
 
-use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Read, Seek as _, SeekFrom};
+use std::io::{Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow::datatypes::{Field, Schema as ArrowSchema};
 use arrow::record_batch::RecordBatch;
-use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
-use super::columns::TextColumn;
-use super::{ReadOptions, sniff};
+use super::blocks::{self, Failure, Layout};
+use super::columns::{TextColumn, join};
+use super::form::{FileForm, Mark, TextEncoding};
+use super::scan::{Marks, Records, Stop, count_lines};
+use super::sniff::HEAD_BYTES;
+use super::source::{Packing, Source};
+use super::{ReadOptions, text_form};
+use crate::data::schema::Provenance;
 use crate::data::table::{Origin, TableSource};
 use crate::data::value::{file_name, trimmed};
 use crate::data::{DataError, Table};
 use crate::message;
 use crate::num::progress::Progress;
 
-/// Rows between two looks at the progress.
-const STRIDE: u64 = 1 << 12;
+/// Bytes for which another thread is worth starting.
+const SHARE: u64 = 1 << 20;
 
-/// Passes bytes on, counts and hashes them.
-struct Hashing<'a> {
-    file: File,
-    hasher: blake3::Hasher,
-    done: u64,
-    total: u64,
+/// A file and what is known of its bytes.
+struct Input<'a> {
+    path: &'a Path,
+    file: &'a File,
+    packing: Packing,
+    options: &'a ReadOptions,
     progress: &'a Progress,
 }
 
-impl Read for Hashing<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.file.read(buffer)?;
-        self.hasher.update(&buffer[..count]);
-        self.done += count as u64;
-        self.progress.set(self.done, self.total.max(self.done));
-        Ok(count)
-    }
-}
-
-/// Reads the whole file; `head` is its beginning.
+/// Reads the whole file; `head` is its beginning, unpacked.
 pub(super) fn read(
     path: &Path,
-    file: File,
-    bytes: u64,
+    file: &File,
+    packing: Packing,
     head: &[u8],
     options: &ReadOptions,
     progress: &Progress,
 ) -> Result<Table, DataError> {
-    let delimiter = options.delimiter.unwrap_or_else(|| sniff::detect_delimiter(head));
-    let source = Hashing {
-        file,
-        hasher: blake3::Hasher::new(),
-        done: 0,
-        total: bytes,
-        progress,
+    let said = &options.form;
+    let is_whole = head.len() < HEAD_BYTES;
+    let encoding = said.encoding.or_else(|| text_form::encoding_of(head, is_whole));
+    let form = FileForm {
+        encoding: Some(encoding.unwrap_or(TextEncoding::UTF_8)),
+        ..said.clone()
     };
-    let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(1 << 18)
-        .from_reader(source);
-    let names = read_header(path, &mut reader)?;
-    let mut columns: Vec<TextColumn> = names.iter().map(|_| TextColumn::new()).collect();
-    let rows = read_rows(
+    let input = Input {
         path,
-        &mut reader,
-        &names,
-        &mut columns,
-        delimiter,
+        file,
+        packing,
         options,
         progress,
-    )?;
-    if rows == 0 {
-        return Err(DataError::NoRows {
-            path: path.to_owned(),
-        });
-    }
-    let source = reader.into_inner();
-    let origin = Origin {
-        name: file_name(path).into_owned(),
-        path: Some(path.to_owned()),
-        source: TableSource::Csv { delimiter },
-        digest: Some(*source.hasher.finalize().as_bytes()),
-        bytes: source.done,
     };
-    Ok(assemble(origin, &names, columns))
+    match input.read(head, form.clone()) {
+        Err(Failure::NotUtf8 { error, sample }) if said.encoding.is_none() => {
+            // The file begins like UTF-8 and goes on in another encoding.
+            let line = sample
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .map_or(0, |place| place + 1);
+            let guess = text_form::guess_encoding(&sample[line..], false)
+                .or_else(|| text_form::guess_encoding(&sample, false));
+            let Some(encoding) = guess else { return Err(error) };
+            let form = FileForm {
+                encoding: Some(encoding),
+                ..form
+            };
+            input.read(head, form).map_err(|second| match second {
+                Failure::Told(DataError::Cancelled) => DataError::Cancelled,
+                _ => error,
+            })
+        }
+        Err(Failure::NotUtf8 { error, .. } | Failure::Told(error)) => Err(error),
+        // It was read uncut before that could be said.
+        Err(Failure::Uncut) => Err(blocks::too_long(path, 1)),
+        Ok(table) => Ok(table),
+    }
 }
 
-fn assemble(origin: Origin, names: &[String], columns: Vec<TextColumn>) -> Table {
-    let arrays: Vec<_> = columns.into_iter().map(TextColumn::finish).collect();
+impl Input<'_> {
+    /// Reads the file by an encoding and what else is said of its form; the rest is found.
+    fn read(&self, head: &[u8], said: FileForm) -> Result<Table, Failure> {
+        let encoding = said.encoding.unwrap_or(TextEncoding::UTF_8);
+        let (text, _) = encoding.get().decode_with_bom_removal(head);
+        let is_whole = head.len() < HEAD_BYTES;
+        let found = text_form::detect(text.as_bytes(), is_whole, &said);
+        let ordinary = FileForm::ordinary(self.path);
+        let mut form = said.or(&found).or(&ordinary);
+        // What was found and is not as usual was read off private rows.
+        let own = &self.options.form;
+        let is_found = !form.beyond(&own.or(&ordinary)).is_empty();
+        form.provenance = if is_found {
+            Some(Provenance::Suggested)
+        } else {
+            own.provenance
+        };
+        match self.read_blocks(&form, false) {
+            Err(Failure::Uncut) => self.read_blocks(&form, true),
+            other => other,
+        }
+    }
+
+    fn read_blocks(&self, form: &FileForm, is_uncut: bool) -> Result<Table, Failure> {
+        let path = self.path;
+        let marks = marks_of(form);
+        let mut source = self.source(form)?;
+        let (head, names, at) = read_header(path, &mut source, marks)?;
+        let layout = Layout {
+            path,
+            marks,
+            names: &names,
+            missing: &self.options.missing,
+        };
+        // Only quotes can be counted before a record is followed, not what escapes them.
+        let read = if is_uncut || marks.escape.is_some() {
+            blocks::read_uncut(&mut source, head, at, &layout, self.progress)?
+        } else {
+            blocks::read(&mut source, head, at, &layout, self.threads(), self.progress)?
+        };
+        self.progress.check().map_err(DataError::from)?;
+        if read.rows == 0 {
+            return Err(Failure::Told(DataError::NoRows {
+                path: path.to_owned(),
+            }));
+        }
+        let (digest, bytes) = source.finish();
+        let origin = Origin {
+            name: file_name(path).into_owned(),
+            path: Some(path.to_owned()),
+            source: TableSource::Csv,
+            form: form.clone(),
+            digest: Some(digest),
+            bytes,
+        };
+        Ok(assemble(origin, &names, read.parts))
+    }
+
+    fn source(&self, form: &FileForm) -> Result<Source<'_>, DataError> {
+        let io = |source| DataError::Io {
+            path: self.path.to_owned(),
+            action: "read the file",
+            source,
+        };
+        let mut file = self.file.try_clone().map_err(io)?;
+        file.seek(SeekFrom::Start(0)).map_err(io)?;
+        let encoding = form.encoding.unwrap_or(TextEncoding::UTF_8);
+        Source::new(self.path, file, self.packing, encoding, self.progress)
+    }
+
+    fn threads(&self) -> usize {
+        let bytes = self.file.metadata().map_or(0, |meta| meta.len());
+        let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        cores.min(1 + (bytes / SHARE) as usize)
+    }
+}
+
+fn marks_of(form: &FileForm) -> Marks {
+    Marks {
+        delimiter: form.delimiter.and_then(Mark::byte).unwrap_or(b','),
+        quote: form.quote.and_then(Mark::byte),
+        escape: form.escape.and_then(Mark::byte),
+        comment: form.comment.and_then(Mark::byte),
+    }
+}
+
+fn assemble(origin: Origin, names: &[String], parts: Vec<Vec<TextColumn>>) -> Table {
+    let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
+    let arrays: Vec<_> = names
+        .iter()
+        .map(|_| join(parts.iter_mut().filter_map(Iterator::next).collect()))
+        .collect();
     let fields: Vec<_> = names
         .iter()
         .zip(&arrays)
@@ -106,24 +189,50 @@ fn assemble(origin: Origin, names: &[String], columns: Vec<TextColumn>) -> Table
     Table::assemble(origin, schema, batches)
 }
 
-fn read_header<R: Read>(path: &Path, reader: &mut Reader<R>) -> Result<Vec<String>, DataError> {
-    let mut record = ByteRecord::new();
-    if !reader
-        .read_byte_record(&mut record)
-        .map_err(|error| read_error(path, error))?
-    {
-        return Err(DataError::Empty {
-            path: path.to_owned(),
-        });
+/// What was read of the source, the columns' names, and where the header ends.
+fn read_header(
+    path: &Path,
+    source: &mut Source<'_>,
+    marks: Marks,
+) -> Result<(Vec<u8>, Vec<String>, usize), DataError> {
+    let mut text = Vec::new();
+    let mut records = Records::default();
+    loop {
+        let before = text.len();
+        source.read(&mut text)?;
+        if before == 0 && text.starts_with(b"\xef\xbb\xbf") {
+            text.drain(..3);
+        }
+        let mut at = 0;
+        let is_last = source.is_at_end();
+        let stop = marks.scan(&text, &mut at, None, usize::MAX, is_last, &mut records);
+        let line = || count_lines(&text[..at]) + 1;
+        match stop {
+            Stop::Done if records.len() > 0 => {
+                let names = names_of(path, &records.first(&text))?;
+                return Ok((text, names, at));
+            }
+            Stop::Incomplete { in_quotes: true } if is_last => {
+                return Err(DataError::UnclosedQuote {
+                    path: path.to_owned(),
+                    row: 0,
+                    line: line(),
+                });
+            }
+            _ if is_last => {
+                return Err(DataError::Empty {
+                    path: path.to_owned(),
+                });
+            }
+            _ if text.len() > blocks::LONGEST => return Err(blocks::too_long(path, line())),
+            _ => records.clear(),
+        }
     }
-    let mut seen = HashMap::new();
-    let mut names = Vec::with_capacity(record.len());
-    for (index, field) in record.iter().enumerate() {
-        let field = if index == 0 {
-            field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field)
-        } else {
-            field
-        };
+}
+
+fn names_of(path: &Path, fields: &[&[u8]]) -> Result<Vec<String>, DataError> {
+    let mut names = Vec::with_capacity(fields.len());
+    for (index, field) in fields.iter().enumerate() {
         let name = std::str::from_utf8(trimmed(field)).map_err(|_| DataError::NotUtf8 {
             path: path.to_owned(),
             place: message!(
@@ -132,101 +241,10 @@ fn read_header<R: Read>(path: &Path, reader: &mut Reader<R>) -> Result<Vec<Strin
                 column = index + 1
             ),
         })?;
-        if name.is_empty() {
-            return Err(DataError::UnnamedColumn {
-                path: path.to_owned(),
-                position: index + 1,
-            });
-        }
-        if let Some(first) = seen.insert(name.to_owned(), index + 1) {
-            return Err(DataError::DuplicateColumn {
-                path: path.to_owned(),
-                name: name.to_owned(),
-                first,
-                second: index + 1,
-            });
-        }
         names.push(name.to_owned());
     }
+    super::check_names(path, names.iter().map(String::as_str))?;
     Ok(names)
-}
-
-fn read_rows<R: Read>(
-    path: &Path,
-    reader: &mut Reader<R>,
-    names: &[String],
-    columns: &mut [TextColumn],
-    delimiter: u8,
-    options: &ReadOptions,
-    progress: &Progress,
-) -> Result<u64, DataError> {
-    let mut record = ByteRecord::new();
-    let mut row = 0_u64;
-    while reader
-        .read_byte_record(&mut record)
-        .map_err(|error| read_error(path, error))?
-    {
-        row += 1;
-        if row.is_multiple_of(STRIDE) {
-            progress.check()?;
-        }
-        let line = || record.position().map_or(0, |position| line_of(path, position));
-        if record.len() != columns.len() {
-            return Err(DataError::RaggedRow {
-                path: path.to_owned(),
-                row,
-                line: line(),
-                found: record.len(),
-                expected: columns.len(),
-                delimiter: char::from(delimiter),
-            });
-        }
-        for (index, (column, cell)) in columns.iter_mut().zip(&record).enumerate() {
-            let cell = trimmed(cell);
-            let is_missing =
-                cell.is_empty() || options.missing.iter().any(|spelling| spelling.as_bytes() == cell);
-            column
-                .push((!is_missing).then_some(cell))
-                .map_err(|_| DataError::NotUtf8 {
-                    path: path.to_owned(),
-                    place: message!(
-                        "place-cell",
-                        "row {row} (line {line}), column `{column}`",
-                        row = row,
-                        line = line(),
-                        column = names[index]
-                    ),
-                })?;
-        }
-    }
-    progress.check()?;
-    Ok(row)
-}
-
-/// The line of a record: its position is that of the empty lines before it, which are not records.
-fn line_of(path: &Path, position: &csv::Position) -> u64 {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|mut file| {
-        file.seek(SeekFrom::Start(position.byte()))?;
-        file.take(1 << 16).read_to_end(&mut bytes)
-    });
-    // A file that is gone meanwhile leaves the line of the empty ones.
-    let blank = bytes
-        .iter()
-        .take_while(|byte| read.is_ok() && matches!(byte, b'\n' | b'\r'));
-    position.line() + blank.filter(|byte| **byte == b'\n').count() as u64
-}
-
-fn read_error(path: &Path, error: csv::Error) -> DataError {
-    let source = match error.into_kind() {
-        ErrorKind::Io(source) => source,
-        other => std::io::Error::other(format!("{other:?}")),
-    };
-    DataError::Io {
-        path: path.to_owned(),
-        action: "read the file",
-        source,
-    }
 }
 
 #[cfg(test)]
@@ -246,7 +264,9 @@ mod tests {
         let table =
             read_bytes(b"\xef\xbb\xbfid; name ;x\r\n007;\"a;\"\"b\"\"\nc\";1,50\r\n8; d ;\r\n").unwrap();
         assert_eq!(table.column_names().collect::<Vec<_>>(), ["id", "name", "x"]);
-        assert_eq!(*table.source(), TableSource::Csv { delimiter: b';' });
+        assert_eq!(*table.source(), TableSource::Csv);
+        assert_eq!(table.form().delimiter, Some(Mark::of(b';')));
+        assert_eq!(table.form().provenance, Some(Provenance::Suggested));
         let cells = table.preview(0..9);
         assert_eq!(
             cells[0],
@@ -264,9 +284,9 @@ mod tests {
             (b"a,b\n1,2\n\n3,4,5\n", &["row 2", "line 4", "3 fields"]),
             (b"a,b,a\n1,2,3\n", &["`a`", "columns 1 and 3"]),
             (b"a,,c\n1,2,3\n", &["column 2 has no name"]),
-            (b"a,b\n1,2\n1,\xc4\n", &["row 2", "line 3", "`b`", "UTF-8"]),
-            (b"\xc4,b\n1,2\n", &["header", "column 1"]),
             (b"a,b\n1,\x00\n", &["binary"]),
+            (b"a,b\n1,2\n\n3,\"4\n5,6\n", &["row 2", "line 4", "never closed"]),
+            (b"a,\"b\n1,2\n", &["line 1", "never closed"]),
         ] {
             let error = read_bytes(bytes).unwrap_err().to_string();
             for word in words {

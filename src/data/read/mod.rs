@@ -1,28 +1,39 @@
 //! Reading a file into a [`Table`], by its content and not by its ending.
 
+mod blocks;
 mod columns;
 mod csv;
-mod parquet;
+mod form;
+mod mixed;
+mod scan;
 mod sniff;
+mod source;
+mod sqlite;
+mod text_form;
+mod typed;
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::{DataError, Table};
 use crate::num::progress::Progress;
+pub use form::{FileForm, Mark, TextEncoding};
+use source::Packing;
 
 /// How to read a table; the default works out everything from the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The byte between the fields of a text file. None: found out.
-    pub delimiter: Option<u8>,
+    /// What the file is like; where it says nothing, that is found out.
+    pub form: FileForm,
     /// More spellings of a missing cell than the empty one. (A schema's own list is applied when it is used, so
     /// this is rarely needed.)
     pub missing: Vec<String>,
 }
 
-/// Reads a CSV (UTF-8, any delimiter, with a header line) or Parquet file (flat columns).
+/// Reads a CSV file (any usual encoding and delimiter, with a header line, as it is or packed by gzip or zstd), a
+/// Parquet or Arrow file (flat columns), or a table of an SQLite database.
 ///
 /// `progress` counts bytes, and cancels. Cells are trimmed of spaces; empty ones are null.
 ///
@@ -52,7 +63,7 @@ pub fn read_table(path: &Path, options: &ReadOptions, progress: &Progress) -> Re
             remedy: "write its content into a file and choose that",
         });
     }
-    let mut file = File::open(path).map_err(io)?;
+    let file = File::open(path).map_err(io)?;
     if meta.is_dir() {
         return Err(DataError::NotATable {
             path: path.to_owned(),
@@ -61,18 +72,110 @@ pub fn read_table(path: &Path, options: &ReadOptions, progress: &Progress) -> Re
             remedy: "choose a CSV or Parquet file in it",
         });
     }
-    let mut head = Vec::with_capacity(sniff::HEAD_BYTES);
-    (&mut file)
-        .take(sniff::HEAD_BYTES as u64)
-        .read_to_end(&mut head)
-        .map_err(io)?;
-    let form = sniff::recognise(path, &head)?;
-    file.seek(SeekFrom::Start(0)).map_err(io)?;
-    progress.set(0, meta.len());
-    match form {
-        sniff::Form::Parquet => parquet::read_file(path, file, meta.len(), progress),
-        sniff::Form::Text => csv::read(path, file, meta.len(), &head, options, progress),
+    let before = file.metadata().map_err(io)?;
+    let table = read_by_content(path, &file, options, progress)?;
+    let after = file.metadata().map_err(io)?;
+    // Half of one state of the file and half of another are no table.
+    if before.len() != after.len() || before.modified().ok() != after.modified().ok() {
+        return Err(DataError::Changed {
+            path: path.to_owned(),
+        });
     }
+    Ok(table)
+}
+
+fn read_by_content(
+    path: &Path,
+    file: &File,
+    options: &ReadOptions,
+    progress: &Progress,
+) -> Result<Table, DataError> {
+    let io = |source| DataError::Io {
+        path: path.to_owned(),
+        action: "read the file",
+        source,
+    };
+    // A copy of the handle, for the readers: they share its position.
+    let from_start = || {
+        let mut copy = file.try_clone()?;
+        copy.seek(SeekFrom::Start(0))?;
+        Ok(copy)
+    };
+    let mut head = Vec::with_capacity(sniff::HEAD_BYTES);
+    from_start()
+        .and_then(|copy| copy.take(sniff::HEAD_BYTES as u64).read_to_end(&mut head))
+        .map_err(io)?;
+    let packing = Packing::of(&head);
+    if packing != Packing::None {
+        let copy = from_start().map_err(io)?;
+        head = source::unpacked_head(path, copy, packing, sniff::HEAD_BYTES)?;
+    }
+    let form = sniff::recognise(path, &head)?;
+    progress.set(0, file.metadata().map_err(io)?.len());
+    let copy = from_start().map_err(io)?;
+    match form {
+        sniff::Form::Text => csv::read(path, &copy, packing, &head, options, progress),
+        sniff::Form::Typed(_) | sniff::Form::Sqlite if packing != Packing::None => {
+            Err(DataError::NotATable {
+                path: path.to_owned(),
+                key: "not-a-table-packed-twice",
+                found: "an archive within an archive",
+                remedy: "unpack it",
+            })
+        }
+        sniff::Form::Typed(form) => typed::read_file(path, copy, form, progress),
+        sniff::Form::Sqlite => sqlite::read(path, copy, options, progress),
+    }
+}
+
+/// BLAKE3 of a file from where it stands, and its size. Hashing is one pass of so many that the progress counts.
+fn digest(
+    path: &Path,
+    file: &mut File,
+    passes: u64,
+    progress: &Progress,
+) -> Result<([u8; 32], u64), DataError> {
+    let io = |source| DataError::Io {
+        path: path.to_owned(),
+        action: "read the file",
+        source,
+    };
+    let total = file.metadata().map_err(io)?.len();
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; 1 << 18];
+    let mut done = 0;
+    loop {
+        let count = file.read(&mut buffer).map_err(io)?;
+        if count == 0 {
+            return Ok((*hasher.finalize().as_bytes(), done));
+        }
+        progress.check()?;
+        hasher.update(&buffer[..count]);
+        done += count as u64;
+        progress.set(done, passes * total.max(done));
+    }
+}
+
+/// Every column needs a name, and its own.
+fn check_names<'a>(path: &Path, names: impl Iterator<Item = &'a str>) -> Result<(), DataError> {
+    let mut seen = HashMap::new();
+    for (name, position) in names.zip(1..) {
+        if name.is_empty() {
+            return Err(DataError::UnnamedColumn {
+                path: path.to_owned(),
+                position,
+            });
+        }
+        if let Some(first) = seen.insert(name, position) {
+            return Err(DataError::DuplicateColumn {
+                path: path.to_owned(),
+                name: name.to_owned(),
+                first,
+                second: position,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Reads a Parquet file from memory; `name` stands in for the file's name.
@@ -81,10 +184,8 @@ pub(super) fn read_parquet_bytes(
     bytes: &'static [u8],
     progress: &Progress,
 ) -> Result<Table, DataError> {
-    parquet::read_bytes(name, bytes, progress)
+    typed::read_parquet_bytes(name, bytes, progress)
 }
 
-/// The byte between the fields of a text file, from its first bytes; a comma when nothing speaks for another.
-pub fn detect_delimiter(head: &[u8]) -> u8 {
-    sniff::detect_delimiter(head)
-}
+#[cfg(test)]
+mod tests;

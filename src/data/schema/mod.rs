@@ -32,6 +32,7 @@ impl crate::num::Fills for OpenReason {
             Self::NoBounds => "open-no-bounds",
             Self::NoDomain => "open-no-domain",
             Self::NoProvenance => "open-no-provenance",
+            Self::FoundForm => "open-found-form",
         };
         crate::num::Argument::Key(key.to_owned())
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
 use super::edit::Typed;
+use crate::data::read::FileForm;
 
 /// The version of the schema file that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -31,6 +32,9 @@ pub struct Schema {
     /// Whom one unit of privacy protects. Absent: one row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
+    /// How the file is read, where that is not as usual. Absent: found in the file each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<FileForm>,
     /// The columns, in the table's order.
     #[serde(default)]
     pub column: Vec<Column>,
@@ -216,7 +220,8 @@ pub struct Column {
     /// Digits after the point, for continuous columns: values are multiples of 10^−decimals. Absent: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimals: Option<u8>,
-    /// How a date or time is spelled in text, in the terms of strftime (`%d.%m.%Y`). Absent: ISO 8601.
+    /// How a date or time is spelled in text, in the terms of strftime (`%d.%m.%Y`; absent: ISO 8601), or a number, as
+    /// 1234.5 would look (`1.234,5 €`; absent: as programs do).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     /// Declared edges of the bins of a number, rising, from the lower to the upper bound.
@@ -327,6 +332,8 @@ pub enum OpenReason {
     NoDomain,
     /// It does not say where its bounds or values come from.
     NoProvenance,
+    /// Not a column: how the file is read was found in the file and nobody has looked at it.
+    FoundForm,
 }
 
 impl fmt::Display for OpenReason {
@@ -338,6 +345,9 @@ impl fmt::Display for OpenReason {
             Self::NoBounds => "it has no public bounds: give lower and upper",
             Self::NoDomain => "it has no list of public values: give a domain",
             Self::NoProvenance => "it does not say where its bounds or values come from: give a provenance",
+            Self::FoundForm => {
+                "how the file is read was found in the file: declare it, or accept it (`[read]` in the schema)"
+            }
         })
     }
 }
@@ -352,6 +362,7 @@ impl Schema {
             label: None,
             rows: None,
             unit: None,
+            read: None,
             column,
         }
     }
@@ -369,17 +380,46 @@ impl Schema {
         self.column.iter().filter(|column| !column.is_used())
     }
 
-    /// Used columns that nobody has decided on. Training refuses to start while there are any.
+    /// Used columns that nobody has decided on, and the way in which the file is read (under the name of its key,
+    /// `read`). Training refuses to start while there are any.
     pub fn open_columns(&self) -> Vec<OpenColumn> {
-        self.column
-            .iter()
-            .filter_map(|column| {
-                Some(OpenColumn {
-                    name: column.name.clone(),
-                    why: column.open_reason()?,
-                })
+        let form = self
+            .read_provenance()
+            .filter(|from| *from == Provenance::Suggested);
+        let form = form.map(|_| OpenColumn {
+            name: "read".to_owned(),
+            why: OpenReason::FoundForm,
+        });
+        let columns = self.column.iter().filter_map(|column| {
+            Some(OpenColumn {
+                name: column.name.clone(),
+                why: column.open_reason()?,
             })
-            .collect()
+        });
+        form.into_iter().chain(columns).collect()
+    }
+
+    /// Where it is known from how the file is read, if that is not as usual. What nobody vouches for is suggested.
+    pub fn read_provenance(&self) -> Option<Provenance> {
+        let form = self.read.as_ref().filter(|form| !form.is_empty())?;
+        Some(form.provenance.unwrap_or(Provenance::Suggested))
+    }
+
+    /// Lets every open suggestion stand, each listed as not protected.
+    pub fn accept_suggestions(&mut self) {
+        self.accept_form();
+        for column in &mut self.column {
+            column.accept_suggestion();
+        }
+    }
+
+    /// Lets the way in which the file is read stand as it was found.
+    pub fn accept_form(&mut self) {
+        if self.read_provenance() == Some(Provenance::Suggested)
+            && let Some(form) = &mut self.read
+        {
+            form.provenance = Some(Provenance::Accepted);
+        }
     }
 
     /// Used columns whose bounds or values come from private rows with a person's consent: not protected.

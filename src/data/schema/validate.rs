@@ -6,6 +6,8 @@ use std::fmt;
 use super::bound::Bound;
 use super::types::{Column, Kind, SCHEMA_VERSION, Scale, Schema};
 use crate::data::DataError;
+use crate::data::numeral::NumberFormat;
+use crate::data::read::FileForm;
 use crate::data::value::{TemporalFormat, parse_iso};
 use crate::message;
 use crate::num::Message;
@@ -133,6 +135,14 @@ impl Schema {
                 "rows",
                 message!("schema-no-rows", "the number of rows must be at least 1"),
             );
+        }
+        for (key, message) in self.read.iter().flat_map(FileForm::problems) {
+            found.push(Problem {
+                index: None,
+                column: None,
+                key: Some(key),
+                message,
+            });
         }
         let mut names = HashSet::new();
         for (index, column) in self.column.iter().enumerate() {
@@ -447,12 +457,23 @@ impl Column {
             }
         }
         if let Some(format) = &self.format {
-            if !self.kind.is_temporal() {
+            if matches!(self.kind, Kind::Continuous | Kind::Integer) {
+                if NumberFormat::new(format).is_none() {
+                    found.push((
+                        "format",
+                        message!(
+                            "schema-format-number",
+                            "\"{format}\" does not spell a number; write it as 1234.5 would look, such as 1.234,5 or $1,234.5",
+                            format = format
+                        ),
+                    ));
+                }
+            } else if !self.kind.is_temporal() {
                 found.push((
                     "format",
                     message!(
                         "schema-format-kind",
-                        "a format is for dates and times, not for kind {kind}",
+                        "a format is for numbers, dates and times, not for kind {kind}",
                         kind = self.kind
                     ),
                 ));

@@ -8,7 +8,7 @@ use crate::engine::command::{ColumnEdit, DataSource, SchemaEdit};
 use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
-use crate::engine::loader::{LoadEnd, Loaded, StageCell, Task};
+use crate::engine::loader::{LoadEnd, Loaded, Reading, StageCell, Task};
 use crate::engine::snapshot::{Dataset, Loading};
 use crate::export::check_not_input;
 use crate::message;
@@ -283,18 +283,25 @@ impl Coordinator {
                 ),
             ));
         };
-        // A new kind needs suggestions read off the rows, which the loader finds; the rest is done at once.
-        if let SchemaEdit::Column {
-            name,
-            edit: ColumnEdit::Kind(kind),
-        } = edit
-        {
+        // Another reading needs suggestions read off the rows, which the loader finds; the rest is done at once.
+        let change = match &edit {
+            SchemaEdit::Column {
+                name,
+                edit: ColumnEdit::Kind(kind),
+            } => Some((name, Reading::Kind(*kind))),
+            SchemaEdit::Column {
+                name,
+                edit: ColumnEdit::Format(format),
+            } => Some((name, Reading::Format(format.clone()))),
+            _ => None,
+        };
+        if let Some((name, change)) = change {
             let task = Task::Reprofile {
                 generation: dataset.generation,
                 table: dataset.table.clone(),
                 schema: Arc::clone(&dataset.schema),
-                column: name,
-                kind,
+                column: name.clone(),
+                change,
             };
             let _ = self.tasks.send(task);
             return;
@@ -455,9 +462,11 @@ fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
             Ok(())
         }
         SchemaEdit::AcceptAllSuggestions => {
-            for column in &mut schema.column {
-                column.accept_suggestion();
-            }
+            schema.accept_suggestions();
+            Ok(())
+        }
+        SchemaEdit::AcceptForm => {
+            schema.accept_form();
             Ok(())
         }
         SchemaEdit::Label(label) => {
@@ -480,8 +489,9 @@ fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
 
 fn edit_column(column: &mut Column, edit: ColumnEdit) {
     match edit {
-        // The loader carries this out, with suggestions read off the rows for the new kind.
+        // The loader carries these two out, with suggestions read off the rows.
         ColumnEdit::Kind(kind) => column.set_kind(kind),
+        ColumnEdit::Format(format) => column.format = format,
         ColumnEdit::Lower(bound) => column.type_lower(bound),
         ColumnEdit::Upper(bound) => column.type_upper(bound),
         ColumnEdit::Scale(scale) => column.scale = scale,

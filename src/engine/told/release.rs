@@ -106,6 +106,7 @@ pub(in crate::engine) fn note(note: &Note) -> Message {
             said!(note, "note-first-rows", column = column, rows = max_rows)
         }
         Note::GroupLeftOut { column } => said!(note, "note-group-left-out", column = column),
+        Note::FormAccepted => said!(note, "note-form-accepted"),
         Note::NotCutOff => said!(note, "note-not-cut-off"),
         Note::PublicCount => said!(note, "note-public-count"),
         Note::Pointwise => said!(note, "note-pointwise"),

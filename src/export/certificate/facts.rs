@@ -72,6 +72,7 @@ impl Domain {
     pub fn of(schema: &Schema) -> Self {
         let mut domain = Self {
             rows: schema.rows.map(|rows| rows.provenance),
+            form: schema.read_provenance(),
             ..Self::default()
         };
         for column in &schema.column {
@@ -255,6 +256,9 @@ pub(super) fn not_protected(
                     column: column.name.clone(),
                 });
             }
+        }
+        if matches!(domain.form, Some(Provenance::Accepted | Provenance::Suggested)) {
+            list.push(NotProtected::AcceptedForm);
         }
         let is_known = matches!(domain.rows, Some(Provenance::Declared | Provenance::Bought));
         // The other relations speak of data sets of the same, public size.

@@ -189,6 +189,9 @@ pub struct Domain {
     /// Where the number of rows came from; absent if it is private and was used unprotected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Provenance>,
+    /// Where it is known from how the private file was read; absent if it was read as usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<Provenance>,
 }
 
 /// A used column.
@@ -289,6 +292,8 @@ pub enum NotProtected {
         /// The column.
         column: String,
     },
+    /// How the private file is read was found in it and let stand.
+    AcceptedForm,
     /// The number of rows was used as it is (a sampling rate reveals it).
     RowCount,
     /// The lowest digits of floating-point noise.

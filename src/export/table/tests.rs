@@ -126,10 +126,16 @@ fn csv_keeps_spellings_names_and_order() {
 }
 
 #[test]
-fn parquet_keeps_types() {
+fn typed_files_keep_types() {
+    for name in ["out.parquet", "out.arrow", "out.sqlite"] {
+        keeps_types(name);
+    }
+}
+
+fn keeps_types(name: &str) {
     let folder = tempfile::tempdir().unwrap();
     let (schema, batch) = decoded(folder.path());
-    let path = folder.path().join("out.parquet");
+    let path = folder.path().join(name);
     let mut writer = TableWriter::create(&path, &schema, false).unwrap();
     writer.write(&batch.slice(0, 2)).unwrap();
     writer.write(&batch.slice(2, 1)).unwrap();
@@ -137,7 +143,7 @@ fn parquet_keeps_types() {
     assert_eq!(written.sha256, sha256_of_file(&path).unwrap());
     let back = read_table(&path, &ReadOptions::default(), &Progress::new()).unwrap();
     let again = Table::from_batches("t", &batch.schema(), &[batch]).unwrap();
-    assert_eq!(back.preview(0..9), again.preview(0..9));
+    assert_eq!(back.preview(0..9), again.preview(0..9), "{name}");
     let types: Vec<String> = back
         .schema()
         .fields()
@@ -155,7 +161,7 @@ fn nothing_is_left_of_a_file_that_was_not_finished() {
     let folder = tempfile::tempdir().unwrap();
     let (schema, batch) = decoded(folder.path());
     std::fs::remove_file(folder.path().join("in.csv")).unwrap();
-    for name in ["out.csv", "out.parquet"] {
+    for name in ["out.csv", "out.parquet", "out.arrow", "out.sqlite"] {
         let path = folder.path().join(name);
         let mut writer = TableWriter::create(&path, &schema, false).unwrap();
         writer.write(&batch).unwrap();
@@ -178,7 +184,7 @@ fn targets_are_checked_before_any_row() {
         TableWriter::create(&there, &schema, false),
         Err(ExportError::Exists { .. })
     ));
-    let odd = folder.path().join("out.xlsx");
+    let odd = folder.path().join("out.ods");
     assert!(matches!(
         TableWriter::create(&odd, &schema, false),
         Err(ExportError::UnknownEnding { .. })
@@ -188,4 +194,58 @@ fn targets_are_checked_before_any_row() {
         TableWriter::create(&lost, &schema, false),
         Err(ExportError::FolderMissing { .. })
     ));
+}
+
+/// Every table at hand goes through the schema that its profile suggests, an encoder without loss, and each form of
+/// file: what is read back is what was read.
+#[test]
+fn tables_at_hand_come_back_as_they_were() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/tabular");
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        println!("skipped: {} is not at hand", folder.display());
+        return;
+    };
+    let out = tempfile::tempdir().unwrap();
+    for file in files.flatten() {
+        let path = file.path();
+        if path.extension().is_none_or(|ending| ending != "csv") {
+            continue;
+        }
+        let table = read_table(&path, &ReadOptions::default(), &Progress::new()).unwrap();
+        let mut schema = crate::data::profile(&table, &Progress::new()).unwrap().schema;
+        schema.accept_suggestions();
+        let encoder = RowEncoder::new(
+            &schema,
+            &EncoderSettings {
+                numeric: NumericCode::AsDeclared,
+            },
+        )
+        .unwrap();
+        let rows = encoder.encode(&table, &Progress::new()).unwrap();
+        let mut random = rand_chacha::ChaCha20Rng::seed_from_u64(1);
+        let batch = encoder.decode(&rows, None, &mut random).unwrap();
+        // What is written has no dropped columns.
+        let mut used = schema.clone();
+        used.column.retain(crate::data::Column::is_used);
+        let reader = RowEncoder::new(
+            &used,
+            &EncoderSettings {
+                numeric: NumericCode::AsDeclared,
+            },
+        )
+        .unwrap();
+        for name in ["t.csv", "t.parquet", "t.arrow", "t.sqlite"] {
+            let target = out.path().join(name);
+            let mut writer = TableWriter::create(&target, &schema, true).unwrap();
+            writer.write(&batch).unwrap();
+            writer.seal().unwrap().publish().unwrap();
+            let back = read_table(&target, &ReadOptions::default(), &Progress::new()).unwrap();
+            let what = format!("{} as {name}", path.display());
+            assert_eq!(back.rows(), table.rows(), "{what}");
+            let again = reader.encode(&back, &Progress::new()).unwrap();
+            assert_eq!(again.clamped_cells(), rows.clamped_cells(), "{what}");
+            let mut random = rand_chacha::ChaCha20Rng::seed_from_u64(1);
+            assert_eq!(reader.decode(&again, None, &mut random).unwrap(), batch, "{what}");
+        }
+    }
 }

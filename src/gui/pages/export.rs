@@ -12,6 +12,7 @@ use crate::engine::command::{Condition, ExportRequest};
 use crate::engine::event::{Area, Exported};
 use crate::engine::exported_files;
 use crate::engine::snapshot::{RunState, RunView};
+use crate::export::TableFormat;
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
@@ -364,11 +365,7 @@ fn default_rows(run: &RunView) -> usize {
 
 /// Whether the file's ending names a format that tables are written in.
 fn has_table_ending(path: &Path) -> bool {
-    let ending = path
-        .extension()
-        .and_then(|ending| ending.to_str())
-        .map(str::to_ascii_lowercase);
-    matches!(ending.as_deref(), Some("csv" | "parquet"))
+    TableFormat::from_path(path).is_ok()
 }
 
 /// Beside the data, or in the home folder for the tables that ship with the program.

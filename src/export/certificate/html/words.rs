@@ -128,6 +128,12 @@ impl Words {
             NotProtected::AcceptedDomain { column } => {
                 format!("“{column}”列的界限或取值：由私有数据读出并被接受")
             }
+            NotProtected::AcceptedForm => self
+                .say(
+                    "how the private file is read (its encoding, its delimiter): found in the file and let stand",
+                    "私有文件的读取方式（编码、分隔符）：由文件识别并被接受",
+                )
+                .into(),
             NotProtected::RowCount => self
                 .say(
                     "the number of rows: used as it is, and revealed by the sampling rate",

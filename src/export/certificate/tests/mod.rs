@@ -13,6 +13,7 @@ use crate::privacy::meaning::Language;
 
 fn schema() -> Schema {
     Schema {
+        read: None,
         version: 1,
         missing: vec![String::new()],
         public: false,

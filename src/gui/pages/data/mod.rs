@@ -1,8 +1,10 @@
 //! The table and its schema under review.
 
 mod cells;
+mod form;
 mod preview;
 mod schema;
+mod spelling;
 mod state;
 
 use eframe::egui::{self, Align, Layout, Ui};
@@ -20,6 +22,7 @@ use crate::gui::widgets::{self, Icon};
 #[derive(Default)]
 pub struct DataPage {
     preview: preview::Preview,
+    form: form::FormEditor,
     schema: schema::SchemaEditor,
 }
 
@@ -43,7 +46,7 @@ impl DataPage {
                 .frame(egui::Frame::new())
                 .show(ui, |ui| {
                     ui.add_space(STEP);
-                    widgets::card(ui, cx.palette, |ui| head(ui, cx, &dataset));
+                    widgets::card(ui, cx.palette, |ui| head(ui, cx, &dataset, &mut self.form));
                 });
             egui::CentralPanel::no_frame().show(ui, |ui| self.schema_card(ui, cx, &dataset));
             return;
@@ -85,7 +88,7 @@ impl DataPage {
     fn preview_card(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
         widgets::card(ui, cx.palette, |ui| {
             ui.set_min_height(ui.available_height());
-            head(ui, cx, dataset);
+            head(ui, cx, dataset, &mut self.form);
             self.preview.show(ui, cx, dataset);
         });
     }
@@ -113,12 +116,18 @@ fn failed(ui: &mut Ui, cx: &mut Cx<'_>) {
 }
 
 /// The head of the rows: what they are, and what folds them.
-fn head(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
+fn head(
+    ui: &mut Ui,
+    cx: &mut Cx<'_>,
+    dataset: &crate::engine::snapshot::Dataset,
+    form: &mut form::FormEditor,
+) {
     let t = cx.texts;
     ui.horizontal(|ui| {
         ui.label(cx.palette.strong(t.get("preview-title")));
         let tip = t.get("steward-only-tip");
         widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
+        form.show(ui, cx, dataset);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             widgets::fold(ui, cx, Action::FoldRows, cx.settings.folded.rows);
             let rows = format::count(dataset.table.rows() as u64);

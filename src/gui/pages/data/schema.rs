@@ -11,7 +11,7 @@ use crate::engine::snapshot::Dataset;
 use crate::gui::bars;
 use crate::gui::context::Cx;
 use crate::gui::format;
-use crate::gui::pages::data::{cells, state};
+use crate::gui::pages::data::{cells, spelling, state};
 use crate::gui::theme::STEP;
 use crate::gui::widgets;
 
@@ -37,6 +37,8 @@ enum Field {
 pub struct SchemaEditor {
     generation: u64,
     drafts: HashMap<(usize, Field), String>,
+    /// The format that is being typed.
+    spelling: String,
 }
 
 impl SchemaEditor {
@@ -46,6 +48,7 @@ impl SchemaEditor {
             *self = Self {
                 generation: dataset.generation,
                 drafts: HashMap::new(),
+                spelling: String::new(),
             };
         }
         state::header(ui, cx, dataset);
@@ -207,6 +210,7 @@ impl SchemaEditor {
             widgets::row_line(ui, cx.palette);
             if column.kind.is_numeric() {
                 self.bounds(ui, cx, column, at);
+                spelling::button(ui, cx, dataset, at, &mut self.spelling);
             } else if matches!(column.kind, Kind::Categorical | Kind::Boolean) {
                 self.domain(ui, cx, column, at);
             } else {

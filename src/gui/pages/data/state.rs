@@ -91,6 +91,7 @@ fn open_key(why: OpenReason) -> &'static str {
         OpenReason::NoBounds => "open-no-bounds",
         OpenReason::NoDomain => "open-no-domain",
         OpenReason::NoProvenance => "open-no-provenance",
+        OpenReason::FoundForm => "open-found-form",
     }
 }
 

@@ -143,6 +143,7 @@ fn unprotected(ui: &mut Ui, cx: &Cx<'_>, claims: &RunClaims) {
     for item in &claims.not_protected {
         match item {
             NotProtected::AcceptedDomain { .. } => {}
+            NotProtected::AcceptedForm => lines.push(t.get("certificate-form").to_owned()),
             NotProtected::RowCount => lines.push(t.get("certificate-rows").to_owned()),
             NotProtected::FloatingPointNoise => lines.push(t.get("certificate-floating").to_owned()),
         }
