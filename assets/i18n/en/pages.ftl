@@ -30,8 +30,8 @@ schema-continue = Continue to training
 schema-continue-misfit = First mend what is said beside: the schema does not fit as it is
 schema-reviewed = reviewed: every used column has public bounds or values
 schema-open = { $count ->
-    [one] 1 column needs your decision: { $names }
-   *[other] { $count } columns need your decision: { $names }
+    [one] 1 decision is open: { $names }
+   *[other] { $count } decisions are open: { $names }
 }
 schema-more-warnings = { $count ->
     [one] 1 more warning
@@ -151,6 +151,7 @@ accept-column = Accept the suggestion for { $column }
 accept-tip = Let the suggestion stand. It becomes “accepted”, never “declared”, and the certificate lists it as not protected.
 open-suggested = suggested from private rows; type public knowledge or accept it
 open-no-bounds = has no bounds
+open-form = how the file is read
 open-found-form = how the file is read was found in the file; say how it is, or accept it
 open-no-domain = has no list of values
 open-no-provenance = does not say where its bounds or values come from
@@ -220,7 +221,7 @@ schedule-parts = ε { $half } after half of the steps, { $share } of the total; 
 start-version-open = Say first whether this table is a new version of a known data set (data page).
 start-sent = The run is being started.
 start-no-table = Open a table first.
-start-open-columns = These columns need your decision on the data page: { $names }.
+start-open-columns = These need your decision on the data page: { $names }.
 train-empty-title = No run yet
 train-empty = The plan on the left holds the best settings we know for this table. Press Start and watch the run draw itself here.
 train-empty-blocked = Before a run can start, the data page needs you.

@@ -7,6 +7,8 @@ mod schema;
 mod spelling;
 mod state;
 
+pub use state::open_names;
+
 use eframe::egui::{self, Align, Layout, Ui};
 
 use crate::engine::event::Area;

@@ -2,10 +2,11 @@
 
 use eframe::egui::{self, Align, Layout, RichText, Ui};
 
-use crate::data::{OpenReason, Provenance};
+use crate::data::{OpenColumn, OpenReason, Provenance};
 use crate::engine::snapshot::Dataset;
 use crate::gui::command::{Action, Page};
 use crate::gui::context::Cx;
+use crate::gui::i18n::Texts;
 use crate::gui::theme::SMALL;
 use crate::gui::widgets;
 
@@ -71,18 +72,31 @@ fn state_line(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
         }
         return;
     }
-    let names: Vec<&str> = dataset.open.iter().map(|open| open.name.as_str()).collect();
-    let line = t.with(
-        "schema-open",
-        [("count", names.len().into()), ("names", names.join(", ").into())],
-    );
+    let names = open_names(t, &dataset.open);
+    let count = dataset.open.len();
+    let line = t.with("schema-open", [("count", count.into()), ("names", names.into())]);
     let lines: Vec<String> = dataset
         .open
         .iter()
-        .map(|open| format!("{}: {}", open.name, t.get(open_key(open.why))))
+        .map(|open| {
+            let why = t.get(open_key(open.why));
+            match open.why {
+                OpenReason::FoundForm => why.to_owned(),
+                _ => format!("{}: {why}", open.name),
+            }
+        })
         .collect();
     widgets::truncated(ui, RichText::new(line).size(SMALL).color(cx.palette.warn_text))
         .on_hover_text(lines.join("\n"));
+}
+
+/// What is open, by name. How the file is read waits under the name of a key, which nobody has seen.
+pub fn open_names(texts: &Texts, open: &[OpenColumn]) -> String {
+    let name = |open: &OpenColumn| match open.why {
+        OpenReason::FoundForm => texts.get("open-form").to_owned(),
+        _ => open.name.clone(),
+    };
+    open.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 fn open_key(why: OpenReason) -> &'static str {

@@ -19,6 +19,7 @@ use crate::engine::snapshot::{PlanPreview, RunView, Snapshot};
 use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::jobs;
+use crate::gui::pages::data::open_names;
 use crate::gui::panels::Sized;
 use crate::gui::theme::STEP;
 use crate::gui::widgets;
@@ -197,8 +198,8 @@ impl TrainPage {
             return Some(t.say(&misfit.message));
         }
         if !dataset.open.is_empty() {
-            let names: Vec<&str> = dataset.open.iter().map(|open| open.name.as_str()).collect();
-            return Some(t.with("start-open-columns", [("names", names.join(", ").into())]));
+            let names = open_names(t, &dataset.open);
+            return Some(t.with("start-open-columns", [("names", names.into())]));
         }
         if self.request.method.is_private() && !dataset.may_be_version_of.is_empty() {
             return Some(t.get("start-version-open").to_owned());
