@@ -279,8 +279,29 @@ impl Coordinator {
         }
     }
 
+    /// Whether a note answers what a person has just asked. Such answers are put out at once: there is one question
+    /// of a kind at a time, so they cannot come thick and fast as the news of a run do.
+    const fn is_answer(note: &Note) -> bool {
+        matches!(
+            note,
+            Note::Planned { .. }
+                | Note::EpsilonFound { .. }
+                | Note::Explored { .. }
+                | Note::Composed(_)
+                | Note::Weighed(_)
+        )
+    }
+
     fn note(&mut self, note: Note) {
         self.changed = true;
+        let is_answer = Self::is_answer(&note);
+        self.take(note);
+        if is_answer {
+            self.publish();
+        }
+    }
+
+    fn take(&mut self, note: Note) {
         match note {
             Note::LoadEnded { generation, end } => self.load_ended(generation, end),
             Note::Checked {

@@ -95,7 +95,7 @@ impl Shares {
             schedule: Schedule::shape(settings),
             epsilon: 0.0,
         };
-        let scaled = protection.scaled_to_budget(rate)?;
+        let scaled = protection.scaled_to_budget(rate, TOLERANCE)?;
         match scaled {
             Some(scaled) if settings.schedule == ScheduleKind::TwoPhase => {
                 scaled.with_halves(settings.schedule_early, rate)
@@ -139,17 +139,46 @@ impl Shares {
 }
 
 impl Protection {
-    /// The same with the critic's noise scaled so that everything together meets the budget; `None` if even the
-    /// loudest noise passes it.
-    fn scaled_to_budget(&self, rate: SamplingRate) -> Result<Option<Self>, PlanError> {
-        let at = |scale: f64| Self {
-            schedule: self.schedule.scaled(scale),
+    /// The same with the critic's noise scaled so that everything together meets the budget, within `tolerance` below
+    /// it; `None` if even the loudest noise passes it.
+    fn scaled_to_budget(&self, rate: SamplingRate, tolerance: f64) -> Result<Option<Self>, PlanError> {
+        let at = |schedule: Schedule| Self {
+            schedule,
             ..self.clone()
         };
-        let scale = least_noise(&self.budget, AccountantKind::Rdp, |scale| {
-            events(&at(scale), rate)
-        })?;
-        Ok(scale.map(|Calibrated { value, epsilon }| Self { epsilon, ..at(value) }))
+        // One noise for all steps is quickly found, and is between the quietest and the loudest of any shape of the
+        // same cost: a list of many stretches is accounted only a few times.
+        let flat = |noise: f64| at(Schedule::flat(self.schedule.steps(), noise));
+        let list = |noise: f64| events(&flat(noise), rate);
+        let Some(known) = least_noise(&self.budget, AccountantKind::Rdp, list)? else {
+            return Ok(None);
+        };
+        if self.schedule.stretches().len() == 1 {
+            return Ok(Some(Self {
+                epsilon: known.epsilon,
+                ..flat(known.value)
+            }));
+        }
+        let noise = self
+            .schedule
+            .stretches()
+            .iter()
+            .map(|stretch| stretch.noise_multiplier);
+        let (quiet, loud) = noise.fold((f64::INFINITY, 0.0), |(quiet, loud), noise| {
+            (f64::min(quiet, noise), f64::max(loud, noise))
+        });
+        let bracket = Bracket {
+            low: known.value / loud * (1.0 - TOLERANCE),
+            high: known.value / quiet * (1.0 + TOLERANCE),
+            tolerance,
+            ..Bracket::noise()
+        };
+        let scaled = |scale: f64| events(&at(self.schedule.scaled(scale)), rate);
+        let found = least_noise_in(&self.budget, AccountantKind::Rdp, scaled, bracket)?;
+        Ok(found.map(|Calibrated { value, epsilon }| Self {
+            epsilon,
+            ..at(self.schedule.scaled(value))
+        }))
     }
 
     /// ε of each stretch of steps as if it were a run of its own. The shares of two phases are measured by it.
@@ -203,12 +232,12 @@ impl Protection {
                 schedule: Schedule::two_phases(found.schedule.steps(), next.exp()),
                 ..found.clone()
             };
-            match shaped.scaled_to_budget(rate)? {
+            match shaped.scaled_to_budget(rate, CLOSE)? {
                 Some(scaled) => found = scaled,
                 None => return Ok(None),
             }
         }
-        Ok(Some(found))
+        found.scaled_to_budget(rate, TOLERANCE)
     }
 
     /// The noise of the first of two phases over that of the second.
@@ -236,13 +265,23 @@ pub fn least_noise(
     accountant: AccountantKind,
     make: impl Fn(f64) -> EventList,
 ) -> Result<Option<Calibrated>, PlanError> {
-    // A hair below the promise, so that adding up step by step cannot round past it at the last one.
-    let target = Epsilon::new(budget.epsilon.get() * (1.0 - ROUNDING))?;
     let bracket = Bracket {
         high: LOUDEST,
         tolerance: TOLERANCE,
         ..Bracket::noise()
     };
+    least_noise_in(budget, accountant, make, bracket)
+}
+
+/// The same within a bracket.
+fn least_noise_in(
+    budget: &Budget,
+    accountant: AccountantKind,
+    make: impl Fn(f64) -> EventList,
+    bracket: Bracket,
+) -> Result<Option<Calibrated>, PlanError> {
+    // A hair below the promise, so that adding up step by step cannot round past it at the last one.
+    let target = Epsilon::new(budget.epsilon.get() * (1.0 - ROUNDING))?;
     match calibrate(make, (target, budget.delta), accountant, bracket) {
         Ok(calibrated) => Ok(Some(calibrated)),
         Err(CalibrationError::BudgetTooSmall { .. }) => Ok(None),

@@ -6,7 +6,7 @@ use super::settings::{ScheduleKind, TrainSettings};
 
 /// Falling schedules change in this many stairs: fine enough to the eye, and each stair is one event to
 /// account for instead of one event a step.
-const STAIRS: u64 = 32;
+const STAIRS: u64 = 20;
 
 /// A stretch of steps with the same noise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +61,16 @@ impl Schedule {
         });
         Self {
             stretches: stretches.collect(),
+        }
+    }
+
+    /// The same noise at every step.
+    pub fn flat(steps: u64, noise_multiplier: f64) -> Self {
+        Self {
+            stretches: vec![Stretch {
+                steps,
+                noise_multiplier,
+            }],
         }
     }
 
@@ -133,15 +143,15 @@ mod tests {
         let settings = TrainSettings {
             schedule: ScheduleKind::Points,
             schedule_points: vec![4.0, 2.0, 6.0],
-            steps: 31 * 32,
+            steps: 19 * 20,
             ..TrainSettings::default()
         };
         let schedule = Schedule::shape(&settings);
-        assert_eq!(schedule.steps(), 31 * 32);
-        let at = |stair: u64| schedule.noise_multiplier(stair * 31).unwrap();
-        // Relative to the quietest point; the 32 stairs are the 32 places from the first point to the last.
-        assert!((at(0) - 2.0).abs() < 1e-12 && (at(31) - 3.0).abs() < 1e-12);
-        assert!((at(15) - (1.0 + 1.0 / 31.0)).abs() < 1e-12, "{}", at(15));
+        assert_eq!(schedule.steps(), 19 * 20);
+        let at = |stair: u64| schedule.noise_multiplier(stair * 19).unwrap();
+        // Relative to the quietest point; the 20 stairs are the 20 places from the first point to the last.
+        assert!((at(0) - 2.0).abs() < 1e-12 && (at(19) - 3.0).abs() < 1e-12);
+        assert!((at(9) - (1.0 + 1.0 / 19.0)).abs() < 1e-12, "{}", at(9));
         let single = TrainSettings {
             schedule_points: vec![5.0],
             steps: 1,
@@ -158,7 +168,7 @@ mod tests {
             ScheduleKind::Linear,
             ScheduleKind::Exponential,
         ] {
-            for steps in [1, 2, 31, 32, 33, 3000] {
+            for steps in [1, 2, 19, 20, 21, 3000] {
                 let settings = TrainSettings {
                     schedule: kind,
                     schedule_early: 0.25,
