@@ -12,7 +12,7 @@ use crate::privacy::ledger::{Entry, EntryId, PrivacyUnit, Status, Total};
 use crate::privacy::{Accountant as _, AccountingError, EventList, Neighboring, PldAccountant};
 
 /// At how many ε the privacy curve is read.
-const POINTS: usize = 400;
+const POINTS: usize = 200;
 /// The curve is read up to the ε that leaves this δ: attackers' rates below it are beyond any sentence.
 const LEAST_DELTA: f64 = 1e-9;
 /// A curve is not read beyond this ε, where e^ε says "certain" at any rate.

@@ -19,6 +19,8 @@ const LOUDEST: f64 = 1e4;
 const CRITIC_SHARE: f64 = 0.05;
 /// How far below the promise a calibrated ε may stay, relative.
 const TOLERANCE: f64 = 1e-6;
+/// The same of noise that changes: each account of it costs as many times more as it has stretches.
+const STEPPED: f64 = 1e-5;
 /// The shares of two phases are met to this, relative, in at most so many rounds; a handful does.
 const CLOSE: f64 = 1e-3;
 const ROUNDS: usize = 20;
@@ -95,10 +97,12 @@ impl Shares {
             schedule: Schedule::shape(settings),
             epsilon: 0.0,
         };
-        let scaled = protection.scaled_to_budget(rate, TOLERANCE)?;
-        match scaled {
+        let Some(flat) = protection.flat(rate)? else {
+            return Ok(None);
+        };
+        match protection.scaled_to_budget(&flat, rate)? {
             Some(scaled) if settings.schedule == ScheduleKind::TwoPhase => {
-                scaled.with_halves(settings.schedule_early, rate)
+                scaled.with_halves(settings.schedule_early, &flat, rate)
             }
             other => Ok(other),
         }
@@ -139,46 +143,49 @@ impl Shares {
 }
 
 impl Protection {
-    /// The same with the critic's noise scaled so that everything together meets the budget, within `tolerance` below
-    /// it; `None` if even the loudest noise passes it.
-    fn scaled_to_budget(&self, rate: SamplingRate, tolerance: f64) -> Result<Option<Self>, PlanError> {
-        let at = |schedule: Schedule| Self {
-            schedule,
+    /// The same with one noise in all steps that meets the budget; `None` if even the loudest passes it.
+    fn flat(&self, rate: SamplingRate) -> Result<Option<Self>, PlanError> {
+        let at = |noise: f64| Self {
+            schedule: Schedule::flat(self.schedule.steps(), noise),
             ..self.clone()
         };
-        // One noise for all steps is quickly found, and is between the quietest and the loudest of any shape of the
-        // same cost: a list of many stretches is accounted only a few times.
-        let flat = |noise: f64| at(Schedule::flat(self.schedule.steps(), noise));
-        let list = |noise: f64| events(&flat(noise), rate);
-        let Some(known) = least_noise(&self.budget, AccountantKind::Rdp, list)? else {
-            return Ok(None);
+        let known = least_noise(&self.budget, AccountantKind::Rdp, |noise| {
+            events(&at(noise), rate)
+        })?;
+        Ok(known.map(|Calibrated { value, epsilon }| Self { epsilon, ..at(value) }))
+    }
+
+    /// The same with the critic's noise scaled so that everything together meets the budget.
+    ///
+    /// The noise of `flat` is between the quietest and the loudest of any shape of the same cost, so that a list of
+    /// many stretches is accounted only a few times.
+    fn scaled_to_budget(&self, flat: &Self, rate: SamplingRate) -> Result<Option<Self>, PlanError> {
+        let ends = |schedule: &Schedule| {
+            let noise = schedule
+                .stretches()
+                .iter()
+                .map(|stretch| stretch.noise_multiplier);
+            noise.fold((f64::INFINITY, 0.0), |(quiet, loud), noise| {
+                (f64::min(quiet, noise), f64::max(loud, noise))
+            })
         };
         if self.schedule.stretches().len() == 1 {
-            return Ok(Some(Self {
-                epsilon: known.epsilon,
-                ..flat(known.value)
-            }));
+            return Ok(Some(flat.clone()));
         }
-        let noise = self
-            .schedule
-            .stretches()
-            .iter()
-            .map(|stretch| stretch.noise_multiplier);
-        let (quiet, loud) = noise.fold((f64::INFINITY, 0.0), |(quiet, loud), noise| {
-            (f64::min(quiet, noise), f64::max(loud, noise))
-        });
+        let ((quiet, loud), (_, known)) = (ends(&self.schedule), ends(&flat.schedule));
         let bracket = Bracket {
-            low: known.value / loud * (1.0 - TOLERANCE),
-            high: known.value / quiet * (1.0 + TOLERANCE),
-            tolerance,
+            low: known / loud * (1.0 - TOLERANCE),
+            high: known / quiet * (1.0 + TOLERANCE),
+            tolerance: STEPPED,
             ..Bracket::noise()
         };
-        let scaled = |scale: f64| events(&at(self.schedule.scaled(scale)), rate);
-        let found = least_noise_in(&self.budget, AccountantKind::Rdp, scaled, bracket)?;
-        Ok(found.map(|Calibrated { value, epsilon }| Self {
-            epsilon,
-            ..at(self.schedule.scaled(value))
-        }))
+        let at = |scale: f64| Self {
+            schedule: self.schedule.scaled(scale),
+            ..self.clone()
+        };
+        let list = |scale: f64| events(&at(scale), rate);
+        let found = least_noise_in(&self.budget, AccountantKind::Rdp, list, bracket)?;
+        Ok(found.map(|Calibrated { value, epsilon }| Self { epsilon, ..at(value) }))
     }
 
     /// ε of each stretch of steps as if it were a run of its own. The shares of two phases are measured by it.
@@ -197,7 +204,7 @@ impl Protection {
     ///
     /// The first phase's part falls as its noise grows over the second's, so their ratio is found by the secant of the
     /// last two, on log scales, and by bisection wherever that would leave the bracket.
-    fn with_halves(self, early: f64, rate: SamplingRate) -> Result<Option<Self>, PlanError> {
+    fn with_halves(self, early: f64, flat: &Self, rate: SamplingRate) -> Result<Option<Self>, PlanError> {
         let wanted = (early / (1.0 - early)).ln();
         let (mut low, mut high) = (-STEEPEST.ln(), STEEPEST.ln());
         let mut found = self;
@@ -232,12 +239,12 @@ impl Protection {
                 schedule: Schedule::two_phases(found.schedule.steps(), next.exp()),
                 ..found.clone()
             };
-            match shaped.scaled_to_budget(rate, CLOSE)? {
+            match shaped.scaled_to_budget(flat, rate)? {
                 Some(scaled) => found = scaled,
                 None => return Ok(None),
             }
         }
-        found.scaled_to_budget(rate, TOLERANCE)
+        Ok(Some(found))
     }
 
     /// The noise of the first of two phases over that of the second.

@@ -208,7 +208,7 @@ pub struct PlanSummary {
 }
 
 /// Points of the planned ε curve.
-const CURVE_POINTS: u64 = 60;
+const CURVE_POINTS: u64 = 48;
 
 impl Plan {
     /// Checks the settings against the schema and finds the noise that keeps the promise.

@@ -6,7 +6,7 @@ use super::settings::{ScheduleKind, TrainSettings};
 
 /// Falling schedules change in this many stairs: fine enough to the eye, and each stair is one event to
 /// account for instead of one event a step.
-const STAIRS: u64 = 20;
+const STAIRS: u64 = 16;
 
 /// A stretch of steps with the same noise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -143,15 +143,15 @@ mod tests {
         let settings = TrainSettings {
             schedule: ScheduleKind::Points,
             schedule_points: vec![4.0, 2.0, 6.0],
-            steps: 19 * 20,
+            steps: 15 * 16,
             ..TrainSettings::default()
         };
         let schedule = Schedule::shape(&settings);
-        assert_eq!(schedule.steps(), 19 * 20);
-        let at = |stair: u64| schedule.noise_multiplier(stair * 19).unwrap();
-        // Relative to the quietest point; the 20 stairs are the 20 places from the first point to the last.
-        assert!((at(0) - 2.0).abs() < 1e-12 && (at(19) - 3.0).abs() < 1e-12);
-        assert!((at(9) - (1.0 + 1.0 / 19.0)).abs() < 1e-12, "{}", at(9));
+        assert_eq!(schedule.steps(), 15 * 16);
+        let at = |stair: u64| schedule.noise_multiplier(stair * 15).unwrap();
+        // Relative to the quietest point; the 16 stairs are the 16 places from the first point to the last.
+        assert!((at(0) - 2.0).abs() < 1e-12 && (at(15) - 3.0).abs() < 1e-12);
+        assert!((at(7) - (1.0 + 1.0 / 15.0)).abs() < 1e-12, "{}", at(7));
         let single = TrainSettings {
             schedule_points: vec![5.0],
             steps: 1,
@@ -168,7 +168,7 @@ mod tests {
             ScheduleKind::Linear,
             ScheduleKind::Exponential,
         ] {
-            for steps in [1, 2, 19, 20, 21, 3000] {
+            for steps in [1, 2, 15, 16, 17, 3000] {
                 let settings = TrainSettings {
                     schedule: kind,
                     schedule_early: 0.25,
