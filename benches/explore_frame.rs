@@ -2,6 +2,8 @@
 //! shapes and tessellation, rasterising left out. Every picture and every kind of question is dragged through, by ε and
 //! by δ. Prints the 50th and 99th percentile of the frame's own processor time; fails above 8 ms.
 
+mod support;
+
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
@@ -151,7 +153,7 @@ fn main() {
     let brief = !std::env::args().any(|argument| argument == "--bench");
     let home = tempfile::tempdir().expect("a folder for the engine");
     let table = home.path().join("million.csv");
-    write_table(&table, if brief { 1000 } else { ROWS });
+    support::write_table(&table, if brief { 1000 } else { ROWS });
     let engine = Engine::spawn(home.path(), std::sync::Arc::new(|| {})).expect("the engine starts");
     engine.send(Command::Open(DataSource::File {
         path: table,
@@ -221,29 +223,4 @@ fn main() {
         brief || slow.is_empty(),
         "above {LIMIT:?} at the 99th percentile: {slow:?}"
     );
-}
-
-fn write_table(path: &std::path::Path, rows: usize) {
-    use std::io::Write as _;
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path).expect("a file to write"));
-    writeln!(file, "age,amount,city").expect("room on the disk");
-    for row in 0..rows {
-        writeln!(
-            file,
-            "{},{}.{:02},city {}",
-            17 + row * 7 % 70,
-            row * 31 % 9000,
-            row % 100,
-            row * 13 % 40,
-        )
-        .expect("room on the disk");
-    }
-    let cities: Vec<String> = (0..40).map(|city| format!("\"city {city}\"")).collect();
-    let schema = format!(
-        "version = 1\n[[column]]\nname = \"amount\"\nkind = \"continuous\"\nlower = 0.0\nupper = 9000.0\nprovenance = \"declared\"\n\
-         [[column]]\nname = \"age\"\nkind = \"integer\"\nlower = 0\nupper = 120\nprovenance = \"declared\"\n\
-         [[column]]\nname = \"city\"\nkind = \"categorical\"\ndomain = [{}]\nprovenance = \"declared\"\n",
-        cities.join(", ")
-    );
-    std::fs::write(path.with_file_name("million.schema.toml"), schema).expect("room on the disk");
 }
