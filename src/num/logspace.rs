@@ -47,7 +47,9 @@ pub fn ln_sum(values: &[f64]) -> f64 {
     if !top.is_finite() {
         return top;
     }
-    top + values.iter().map(|x| (x - top).exp()).sum::<f64>().ln()
+    // What is 60 below the largest is less than its last bit, a billion of them together.
+    let near = values.iter().map(|x| x - top).filter(|below| *below > -60.0);
+    top + near.map(f64::exp).sum::<f64>().ln()
 }
 
 /// Φ(x), the standard normal distribution function, with full relative precision in the lower tail.

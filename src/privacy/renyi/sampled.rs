@@ -27,16 +27,15 @@ pub fn poisson_add_remove(q: f64, z: f64) -> Vec<f64> {
     }
     let step = trapezoid_step(z);
     let fits = (11.0 / z + 20.0) / step < MOST_NODES;
-    let ln_ratio = |u: f64| mixture_ln_ratio(q, z, u);
     let nodes: Vec<Node> = if fits {
-        nodes(step, -10.0, 11.0 / z + 10.0, |u| Node {
-            ln_weight: ln_normal_weight(u, step),
-            loss: ln_ratio(u),
+        nodes(step, -10.0, 11.0 / z + 10.0, |u| {
+            Node::new(ln_normal_weight(u, step), mixture_ln_ratio(q, z, u))
         })
     } else {
         Vec::new()
     };
-    let whole = |order: f64| poisson_whole_order(q, z, order as usize);
+    let whole_orders = WholeOrders::up_to(q, z, ORDERS[ORDERS.len() - 1] as usize);
+    let whole = |order: f64| whole_orders.ln_moment(order as usize);
     ORDERS
         .iter()
         .map(|&order| {
@@ -62,24 +61,49 @@ pub fn poisson_add_remove(q: f64, z: f64) -> Vec<f64> {
 
 /// ln M at a whole order.
 pub fn poisson_whole_order(q: f64, z: f64, order: usize) -> f64 {
-    let factorials = ln_factorials();
-    let (ln_q, ln_rest) = (q.ln(), (-q).ln_1p());
-    let half = 0.5 / z / z;
-    let mut terms = Vec::with_capacity(order);
-    for k in 2..=order {
-        let exponent = (k * (k - 1)) as f64 * half;
-        if exponent == 0.0 {
-            continue;
+    WholeOrders::up_to(q, z, order).ln_moment(order)
+}
+
+/// What the terms of M − 1 at all whole orders share: at order α they are e^(ln α! − ln (α−k)! + α ln(1−q) + aₖ).
+struct WholeOrders {
+    ln_rest: f64,
+    /// aₖ = ln(e^(k(k−1)/2z²) − 1) + k ln(q/(1−q)) − ln k!, of k = 2, 3 …
+    shared: Vec<f64>,
+}
+
+impl WholeOrders {
+    fn up_to(q: f64, z: f64, most: usize) -> Self {
+        let factorials = ln_factorials();
+        let ln_rest = (-q).ln_1p();
+        let ln_odds = q.ln() - ln_rest;
+        let half = 0.5 / z / z;
+        let shared = (2..=most).map(|k| {
+            // e^0 − 1 is nothing, and its logarithm −∞.
+            ln_exp_m1((k * (k - 1)) as f64 * half) + k as f64 * ln_odds - factorials[k]
+        });
+        Self {
+            ln_rest,
+            shared: shared.collect(),
         }
-        let ln_binomial = factorials[order] - factorials[k] - factorials[order - k];
-        terms.push(ln_binomial + k as f64 * ln_q + (order - k) as f64 * ln_rest + ln_exp_m1(exponent));
     }
-    let ln_excess = ln_sum(&terms);
-    // ln(1 + e^x)
-    if ln_excess > 0.0 {
-        ln_excess + (-ln_excess).exp().ln_1p()
-    } else {
-        ln_excess.exp().ln_1p()
+
+    fn ln_moment(&self, order: usize) -> f64 {
+        let factorials = ln_factorials();
+        let whole = factorials[order] + order as f64 * self.ln_rest;
+        let remaining = factorials[..order - 1].iter().rev();
+        let terms: Vec<f64> = self
+            .shared
+            .iter()
+            .zip(remaining)
+            .map(|(shared, remaining)| whole + shared - remaining)
+            .collect();
+        let ln_excess = ln_sum(&terms);
+        // ln(1 + e^x)
+        if ln_excess > 0.0 {
+            ln_excess + (-ln_excess).exp().ln_1p()
+        } else {
+            ln_excess.exp().ln_1p()
+        }
     }
 }
 
@@ -107,10 +131,10 @@ pub fn poisson_replace(q: f64, z: f64) -> Vec<f64> {
     }
     let nodes = nodes(step, -10.0 - 1.0 / z, 1024.0 / z + 10.0, |u| {
         let against = mixture_ln_ratio(q, z, -u);
-        Node {
-            ln_weight: ln_normal_weight(u, step) + against,
-            loss: mixture_ln_ratio(q, z, u) - against,
-        }
+        Node::new(
+            ln_normal_weight(u, step) + against,
+            mixture_ln_ratio(q, z, u) - against,
+        )
     });
     ORDERS
         .iter()
@@ -141,10 +165,10 @@ pub fn without_replacement(q: f64, sigma: f64) -> Vec<f64> {
     for panel in 0..panels(1024.0) as usize {
         for (point, weight) in points.iter().zip(weights) {
             let u = start + (panel as f64 + 0.5 + 0.5 * point) * width;
-            nodes.push(Node {
-                ln_weight: ln_normal_weight(u, 0.5 * weight * width),
-                loss: mixture_ln_ratio(q, sigma, u),
-            });
+            nodes.push(Node::new(
+                ln_normal_weight(u, 0.5 * weight * width),
+                mixture_ln_ratio(q, sigma, u),
+            ));
         }
     }
     ORDERS
@@ -154,7 +178,7 @@ pub fn without_replacement(q: f64, sigma: f64) -> Vec<f64> {
             let ln_moment = if order * used.last().map_or(0.0, |node| node.loss) < 600.0 {
                 let excess: f64 = used
                     .iter()
-                    .map(|node| node.ln_weight.exp() * mirrored_excess(order, node.loss))
+                    .map(|node| node.weight * mirrored_excess(order, node))
                     .sum();
                 excess.max(0.0).ln_1p()
             } else {
@@ -186,9 +210,27 @@ pub fn mixture_ln_ratio(q: f64, z: f64, u: f64) -> f64 {
     }
 }
 
+/// A quadrature node, with what every order asks of it.
 struct Node {
     ln_weight: f64,
+    weight: f64,
     loss: f64,
+    /// e^l − 1.
+    growth: f64,
+    /// e^l − 1 − l of a small l.
+    curvature: f64,
+}
+
+impl Node {
+    fn new(ln_weight: f64, loss: f64) -> Self {
+        Self {
+            ln_weight,
+            weight: ln_weight.exp(),
+            loss,
+            growth: loss.exp_m1(),
+            curvature: beyond_linear(loss),
+        }
+    }
 }
 
 fn nodes(step: f64, from: f64, to: f64, node: impl Fn(f64) -> Node) -> Vec<Node> {
@@ -212,7 +254,7 @@ fn ln_moment(nodes: &[Node], order: f64) -> f64 {
     if order * nodes.last().map_or(0.0, |node| node.loss) < 600.0 {
         let excess: f64 = nodes
             .iter()
-            .map(|node| node.ln_weight.exp() * convex_excess(order, node.loss))
+            .map(|node| node.weight * convex_excess(order, node))
             .sum();
         excess.max(0.0).ln_1p()
     } else {
@@ -224,34 +266,40 @@ fn ln_moment(nodes: &[Node], order: f64) -> f64 {
     }
 }
 
-/// e^(αl) − 1 − α(e^l − 1), by Σ_{k≥2} (α^k − α) l^k/k! where it would cancel.
-fn convex_excess(order: f64, loss: f64) -> f64 {
-    if (order * loss).abs() > 1e-2 {
-        return (order * loss).exp_m1() - order * loss.exp_m1();
-    }
-    let (mut high, mut low, mut sum) = (order * loss, order * loss, 0.0);
-    for k in 2..9 {
-        high *= order * loss / f64::from(k);
-        low *= loss / f64::from(k);
-        sum += high - low;
-    }
-    sum
+/// e^x − 1 − x for small x, where the difference would cancel: the first terms of its series, the rest of which is
+/// below 1e-16 of it for |x| ≤ 0.01.
+fn beyond_linear(x: f64) -> f64 {
+    const TERMS: [f64; 7] = [
+        1.0 / 40_320.0,
+        1.0 / 5040.0,
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+    ];
+    x * x * TERMS.iter().fold(0.0, |sum, term| sum * x + term)
 }
 
-/// e^(αl) − e^l + e^((1−α)l) − 1, by Σ_{k≥2} (α^k − 1 + (1−α)^k) l^k/k! where it would cancel.
-fn mirrored_excess(order: f64, loss: f64) -> f64 {
-    let (up, down) = (order * loss, (1.0 - order) * loss);
+/// e^(αl) − 1 − α(e^l − 1); where that would cancel, by what the exponentials are beyond their linear terms, since
+/// those are equal.
+fn convex_excess(order: f64, node: &Node) -> f64 {
+    let power = order * node.loss;
+    if power.abs() > 1e-2 {
+        power.exp_m1() - order * node.growth
+    } else {
+        beyond_linear(power) - order * node.curvature
+    }
+}
+
+/// e^(αl) − e^l + e^((1−α)l) − 1, in the same two ways.
+fn mirrored_excess(order: f64, node: &Node) -> f64 {
+    let (up, down) = (order * node.loss, (1.0 - order) * node.loss);
     if up > 1e-2 {
-        return up.exp_m1() - loss.exp_m1() + down.exp_m1();
+        up.exp_m1() - node.growth + down.exp_m1()
+    } else {
+        beyond_linear(up) - node.curvature + beyond_linear(down)
     }
-    let (mut first, mut second, mut third, mut sum) = (up, loss, down, 0.0);
-    for k in 2..9 {
-        first *= up / f64::from(k);
-        second *= loss / f64::from(k);
-        third *= down / f64::from(k);
-        sum += first - second + third;
-    }
-    sum
 }
 
 /// Points and weights of the 16-point Gauss–Legendre rule on [−1, 1], by Newton's method on P₁₆.
