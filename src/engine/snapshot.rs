@@ -15,6 +15,7 @@ use crate::num::{Message, StewardOnly};
 use crate::privacy::ledger::{Budget, DatasetSummary, Entry, EntryId, PrivacyUnit};
 use crate::privacy::{EventList, Neighboring};
 use crate::release::{Answer, Noise, ReleaseRequest};
+use crate::train::image::ImageGrid;
 use crate::train::{ColumnHistogram, DeviceKind, PlanSummary, StopReason};
 
 /// Everything that a frame draws from.
@@ -264,6 +265,8 @@ pub struct RunView {
     pub histograms: StewardOnly<Arc<Vec<ColumnHistogram>>>,
     /// A few synthetic rows as of now, formatted: free to show, the run has paid for them.
     pub sample: Arc<SampleRows>,
+    /// Generated images over the steps, the last as of now; empty for a table. Free to show.
+    pub grids: Arc<Vec<Arc<ImageGrid>>>,
     /// Which opening of a table it learns from: [`Dataset::generation`].
     pub generation: u64,
     /// Whether a person threw it away: nothing of it is drawn any more.

@@ -10,6 +10,7 @@ use crate::data::Table;
 use crate::engine::series::SeriesCollector;
 use crate::engine::snapshot::{RunView, SampleRows, Series};
 use crate::num::StewardOnly;
+use crate::train::image::ImageGrid;
 use crate::train::{ColumnHistogram, Control, Observation, PlanSummary};
 
 /// The newest progress is offered this often, at most.
@@ -49,6 +50,7 @@ pub(super) struct RunLive {
     epsilon_projected: Series,
     histograms: StewardOnly<Arc<Vec<ColumnHistogram>>>,
     sample: Arc<SampleRows>,
+    grids: Arc<Vec<Arc<ImageGrid>>>,
 }
 
 impl RunLive {
@@ -66,6 +68,7 @@ impl RunLive {
         view.epsilon_projected = self.epsilon_projected;
         view.histograms = self.histograms;
         view.sample = self.sample;
+        view.grids = self.grids;
     }
 }
 
@@ -99,6 +102,7 @@ pub(super) struct Watcher {
     planned_curve: Vec<[f64; 2]>,
     histograms: Arc<Vec<ColumnHistogram>>,
     sample: Arc<SampleRows>,
+    grids: Arc<Vec<Arc<ImageGrid>>>,
     offered: Option<Instant>,
 }
 
@@ -119,6 +123,7 @@ impl Watcher {
             planned_curve: plan.epsilon_curve.clone(),
             histograms: Arc::default(),
             sample: Arc::default(),
+            grids: Arc::default(),
             offered: None,
         }
     }
@@ -148,6 +153,7 @@ impl Watcher {
                 self.histograms = Arc::new(fidelity.histograms.into_steward());
             }
             Observation::Sample(batch) => self.sample = Arc::new(format_rows(&batch)),
+            Observation::Images(grid) => Arc::make_mut(&mut self.grids).push(Arc::new(grid)),
         }
         if self.offered.is_none_or(|at| at.elapsed() >= OFFER_EVERY) {
             self.offer();
@@ -172,6 +178,7 @@ impl Watcher {
             epsilon_projected: self.projection(),
             histograms: StewardOnly::new(Arc::clone(&self.histograms)),
             sample: Arc::clone(&self.sample),
+            grids: Arc::clone(&self.grids),
         });
     }
 

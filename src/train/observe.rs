@@ -2,6 +2,7 @@
 
 use arrow::record_batch::RecordBatch;
 
+use super::image::ImageGrid;
 use crate::num::StewardOnly;
 
 /// Something to show of a run in progress.
@@ -13,6 +14,8 @@ pub enum Observation {
     Fidelity(Fidelity),
     /// A few synthetic rows as of now. The run has paid for them: free to show.
     Sample(RecordBatch),
+    /// A few images as of now. The run has paid for them: free to show.
+    Images(ImageGrid),
 }
 
 /// A critic step.

@@ -171,6 +171,7 @@ fn throw_away(view: &mut RunView) {
     view.epsilon_projected = Series::default();
     view.histograms = StewardOnly::new(Arc::default());
     view.sample = Arc::default();
+    view.grids = Arc::default();
 }
 
 fn never_started() -> Problem {
@@ -226,6 +227,7 @@ impl Coordinator {
             epsilon_projected: Series::default(),
             histograms: StewardOnly::new(Arc::default()),
             sample: Arc::new(SampleRows::default()),
+            grids: Arc::default(),
             generation: dataset.generation,
             thrown_away: false,
             exported: false,

@@ -7,6 +7,7 @@ use std::f64::consts::PI;
 
 use burn::tensor::{Device, Tensor};
 
+use super::grid::GridSampler;
 use super::{ImageGenerator, ImagePlan, TrainImages};
 use crate::model::image::{EmbeddingMap, EmbeddingTarget, ImageGeneratorNet};
 use crate::model::{Adam, AdamSettings, DeviceKind, read};
@@ -95,7 +96,8 @@ impl ImageTraining {
         })?;
         let mut learner = Learner::new(&plan, &released, map, &device, &mut free_random);
         drop(device);
-        let stopped = learner.take_steps(&plan, (control, &account), &mut free_random, observe)?;
+        let grids = GridSampler::new(plan.shape().classes, plan.steps(), &mut free_random);
+        let stopped = learner.take_steps(&plan, (control, &account, &grids), &mut free_random, observe)?;
         let network = learner.averaged_network().freeze(&mut free_random);
         let shares = shares_of(&released.counts);
         Ok(Trained {
@@ -167,7 +169,7 @@ impl Learner {
     fn take_steps(
         &mut self,
         plan: &ImagePlan,
-        (control, account): (&Control, &Account),
+        (control, account, grids): (&Control, &Account, &GridSampler),
         random: &mut RandomSource,
         observe: &mut dyn FnMut(Observation),
     ) -> Result<StopReason, TrainError> {
@@ -194,6 +196,11 @@ impl Learner {
             };
             self.network.set_parameters(parameters);
             self.step += 1;
+            if grids.is_due(self.step) {
+                observe(Observation::Images(
+                    grids.draw(self.step, &self.averaged_network()),
+                ));
+            }
             if self.step.is_multiple_of(report_every) || self.step == steps {
                 let loss = f64::from(read(loss)[0]);
                 if !loss.is_finite() {
@@ -253,14 +260,16 @@ mod tests {
         .unwrap();
         let planned = plan.events();
         let training = ImageTraining::new(plan, images, device, RandomSource::seeded(8)).unwrap();
-        let mut losses = Vec::new();
+        let (mut losses, mut grids) = (Vec::new(), Vec::new());
         let trained = training
-            .run(control, &mut |seen| {
-                if let Observation::Step(seen) = seen {
-                    losses.extend(seen.generator_loss);
-                }
+            .run(control, &mut |seen| match seen {
+                Observation::Step(seen) => losses.extend(seen.generator_loss),
+                Observation::Images(grid) => grids.push(grid),
+                _ => {}
             })
             .unwrap();
+        assert_eq!(grids.last().map_or(0, |grid| grid.step), trained.steps_done);
+        assert!(grids.iter().all(|grid| grid.images().len() == 20));
         if matches!(privacy, Privacy::Private { .. }) {
             assert_eq!(trained.executed, planned, "what was done is what was planned");
         }

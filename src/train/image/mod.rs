@@ -1,6 +1,7 @@
 //! Training generators of images: by one noisy mean embedding, after which everything is free.
 
 mod embedding;
+mod grid;
 mod plan;
 mod settings;
 mod synthesizer;
@@ -8,6 +9,7 @@ mod synthesizer;
 pub(in crate::train) mod testing;
 
 pub use embedding::ImageTraining;
+pub use grid::ImageGrid;
 pub use plan::{ImageMethod, ImagePlan};
 pub use settings::ImageSettings;
 pub use synthesizer::{DrawnImages, ImageGenerator, class_of};
