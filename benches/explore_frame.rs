@@ -155,11 +155,7 @@ fn main() {
     let table = home.path().join("million.csv");
     support::write_table(&table, if brief { 1000 } else { ROWS });
     let engine = Engine::spawn(home.path(), std::sync::Arc::new(|| {})).expect("the engine starts");
-    engine.send(Command::Open(DataSource::File {
-        path: table,
-        options: pointillist::data::ReadOptions::default(),
-        schema: pointillist::engine::SchemaSource::Beside,
-    }));
+    engine.send(Command::Open(DataSource::file(table)));
     let start = Instant::now();
     while engine.snapshot().dataset.is_none() {
         assert!(start.elapsed() < Duration::from_secs(300), "waited in vain");

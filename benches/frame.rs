@@ -27,11 +27,7 @@ fn main() {
     write_table(&table, if brief { 1000 } else { ROWS });
     let engine = Engine::spawn(home.path(), std::sync::Arc::new(|| {})).expect("the engine starts");
     start_run(&engine, brief);
-    engine.send(Command::Open(DataSource::File {
-        path: table,
-        options: pointillist::data::ReadOptions::default(),
-        schema: pointillist::engine::SchemaSource::Beside,
-    }));
+    engine.send(Command::Open(DataSource::file(table)));
     wait(|| {
         engine
             .snapshot()
@@ -136,7 +132,7 @@ fn start_run(engine: &Engine, brief: bool) {
     engine.send(Command::Start(Box::new(RunRequest {
         method: Method::Gan,
         target: None,
-        settings: Some(settings),
+        settings: Some(pointillist::train::RunSettings::Table(settings)),
         ..RunRequest::default()
     })));
     wait(|| engine.snapshot().runs.last().is_some_and(|run| run.step > 0));

@@ -8,16 +8,15 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pointillist::data::ReadOptions;
 use pointillist::engine::{
-    Command, DataSource, Engine, MeaningQuestion, PrivacyTarget, RunRequest, SchemaSource, Several,
-    SeveralRequest, Snapshot, outlook_for,
+    Command, DataSource, Engine, MeaningQuestion, PrivacyTarget, RunRequest, Several, SeveralRequest,
+    Snapshot, outlook_for,
 };
 use pointillist::num::{Delta, Epsilon};
 use pointillist::privacy::Neighboring;
 use pointillist::release::Query;
 use pointillist::release::outlook::{Mechanism, Question};
-use pointillist::train::{ScheduleKind, TrainSettings};
+use pointillist::train::{RunSettings, ScheduleKind, TrainSettings};
 
 const ROWS: usize = 1_000_000;
 const ASKED: usize = 9;
@@ -61,10 +60,10 @@ fn plans(engine: &Engine, schedule: ScheduleKind) -> bool {
                 epsilon: epsilon(at),
                 ..PrivacyTarget::default()
             }),
-            settings: Some(TrainSettings {
+            settings: Some(RunSettings::Table(TrainSettings {
                 schedule,
                 ..TrainSettings::default()
-            }),
+            })),
             ..RunRequest::default()
         };
         let asked = request.clone();
@@ -182,11 +181,7 @@ fn main() {
     let table = home.path().join("million.csv");
     support::write_table(&table, if brief { 1000 } else { ROWS });
     let engine = Engine::spawn(home.path(), Arc::new(|| {})).expect("the engine starts");
-    engine.send(Command::Open(DataSource::File {
-        path: table,
-        options: ReadOptions::default(),
-        schema: SchemaSource::Beside,
-    }));
+    engine.send(Command::Open(DataSource::file(table)));
     let start = Instant::now();
     while engine.snapshot().dataset.is_none() {
         assert!(start.elapsed() < Duration::from_secs(300), "waited in vain");

@@ -6,10 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pointillist::data::ReadOptions;
 use pointillist::engine::{
     Command, DataSource, Engine, EngineEvent, ExportRequest, Language, PrivacyTarget, RunId, RunRequest,
-    SchemaSource,
 };
 use pointillist::export::certificate::{Certificate, NotAccounted};
 use pointillist::export::read_certificate;
@@ -34,11 +32,7 @@ fn wait<T>(engine: &Engine, mut decide: impl FnMut(&EngineEvent) -> Option<T>) -
 
 fn open(bench: &Bench, table: &Path) -> Engine {
     let engine = Engine::spawn(&bench.home(), Arc::new(|| {})).unwrap();
-    engine.send(Command::Open(DataSource::File {
-        path: table.to_path_buf(),
-        options: ReadOptions::default(),
-        schema: SchemaSource::Beside,
-    }));
+    engine.send(Command::Open(DataSource::file(table.to_path_buf())));
     wait(&engine, |event| {
         matches!(event, EngineEvent::Opened { .. }).then_some(())
     });

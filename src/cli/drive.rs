@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::cli::form::FormArgs;
 use crate::cli::output::{CliError, warn};
-use crate::data::image::{ImageOptions, holds_images};
+use crate::data::image::ImageOptions;
 use crate::engine::{Area, Command, DataSource, Engine, EngineEvent, SchemaSource, home_folder};
 
 /// How long to wait for an event before looking at the interrupt flag and the progress again.
@@ -112,18 +112,11 @@ impl Driver {
         schema: SchemaSource,
         images: ImageOptions,
     ) -> Result<(), CliError> {
-        self.engine.send(Command::Open(if holds_images(&path) {
-            DataSource::Images {
-                path,
-                options: images,
-                schema,
-            }
-        } else {
-            DataSource::File {
-                path,
-                options: read.options(),
-                schema,
-            }
+        self.engine.send(Command::Open(DataSource::File {
+            path,
+            options: read.options(),
+            images,
+            schema,
         }));
         let mut cancelled = false;
         self.wait(|driver, event| match event {

@@ -21,8 +21,8 @@ use crate::export::{ImageFormat, Recipe, TableFormat, check_not_input, try_image
 use crate::privacy::Neighboring;
 use crate::privacy::ledger::EntryId;
 use crate::train::describe::Described;
-use crate::train::image::class_of;
-use crate::train::{DeviceKind, StopReason, describe};
+use crate::train::image::{ImageSettings, class_of};
+use crate::train::{DeviceKind, RunSettings, StopReason, TrainSettings, describe};
 
 /// Arguments of `synthesize`.
 #[derive(Debug, Args)]
@@ -255,13 +255,11 @@ fn request(args: &SynthesizeArgs, is_images: bool) -> Result<RunRequest, CliErro
         request.overrides.push(("schedule".into(), schedule.clone()));
     }
     // A misspelt key or an impossible value is told before anything is loaded.
-    if is_images {
-        probe(
-            request.image_settings.clone().unwrap_or_default(),
-            &request.overrides,
-        )?;
-    } else {
-        probe(request.settings.clone().unwrap_or_default(), &request.overrides)?;
+    match (&request.settings, is_images) {
+        (Some(RunSettings::Images(settings)), _) => probe(settings.clone(), &request.overrides)?,
+        (Some(RunSettings::Table(settings)), _) => probe(settings.clone(), &request.overrides)?,
+        (None, true) => probe(ImageSettings::default(), &request.overrides)?,
+        (None, false) => probe(TrainSettings::default(), &request.overrides)?,
     }
     Ok(request)
 }

@@ -221,12 +221,15 @@ impl RunRequest {
             None => DeviceKind::default(),
         };
         let misread = |error: toml::de::Error| Problem::new(Area::Train, &error);
-        let (mut settings, mut image_settings) = (None, None);
-        if recipe.settings.contains_key(ImageSettings::OWN_KEY) {
-            image_settings = Some(recipe.settings::<ImageSettings>().map_err(misread)?);
-        } else if !recipe.settings.is_empty() {
-            settings = Some(recipe.settings::<TrainSettings>().map_err(misread)?);
-        }
+        let settings = if recipe.settings.contains_key(ImageSettings::OWN_KEY) {
+            let settings = recipe.settings::<ImageSettings>().map_err(misread)?;
+            Some(RunSettings::Images(settings))
+        } else if recipe.settings.is_empty() {
+            None
+        } else {
+            let settings = recipe.settings::<TrainSettings>().map_err(misread)?;
+            Some(RunSettings::Table(settings))
+        };
         let target = match (recipe.epsilon, recipe.delta) {
             (Some(epsilon), Some(delta)) => Some(PrivacyTarget {
                 epsilon,
@@ -239,7 +242,6 @@ impl RunRequest {
             method,
             target,
             settings,
-            image_settings,
             overrides: Vec::new(),
             device,
             seed: recipe.seed,

@@ -14,8 +14,7 @@ use crate::privacy::Neighboring;
 use crate::release::ReleaseRequest;
 use crate::release::outlook::Question;
 pub use crate::train::Condition;
-use crate::train::image::ImageSettings;
-use crate::train::{DeviceKind, TrainSettings};
+use crate::train::{DeviceKind, RunSettings};
 
 /// Identifies a training run for as long as the program is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,25 +40,18 @@ pub enum SchemaSource {
     Recipe(PathBuf),
 }
 
-/// Where a table comes from.
+/// Where a table or images come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataSource {
-    /// A CSV or Parquet file.
+    /// A file with a table, or a file or folder with images: what lies there tells which.
     File {
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
-        /// How to read it; the defaults find delimiter and kind by themselves.
+        /// How to read a table; the defaults find delimiter and kind by themselves.
         options: ReadOptions,
-        /// Where its schema comes from.
-        schema: SchemaSource,
-    },
-    /// Images: an IDX file with its labels beside it.
-    Images {
-        /// The file.
-        path: PathBuf,
-        /// How to read them: what is declared of them.
-        options: ImageOptions,
-        /// Where the schema of their labels comes from. Without one, what the options declare is all that is known.
+        /// How to read images: what is declared of them.
+        images: ImageOptions,
+        /// Where its schema comes from. Without one, what is declared of images is all that is known of them.
         schema: SchemaSource,
     },
     /// A table that ships with the program, by its [`id`](crate::data::samples::Sample::id).
@@ -128,6 +120,12 @@ impl Method {
     /// Every method, in the order in which they are offered.
     pub const ALL: [Self; 3] = [Self::Dpgan, Self::DpMerf, Self::Gan];
 
+    /// The methods that learn from tables, the one to begin with first.
+    pub const FOR_TABLES: [Self; 2] = [Self::Dpgan, Self::Gan];
+
+    /// The methods that learn from images, the one to begin with first.
+    pub const FOR_IMAGES: [Self; 1] = [Self::DpMerf];
+
     /// The name used on the command line, in recipes and in the ledger.
     pub fn name(self) -> &'static str {
         match self {
@@ -171,10 +169,8 @@ pub struct RunRequest {
     pub method: Method,
     /// The promise; `None` for methods without one.
     pub target: Option<PrivacyTarget>,
-    /// Settings for a table; `None` takes the recommended ones for this table and ε.
-    pub settings: Option<TrainSettings>,
-    /// Settings for images; `None` takes the recommended ones for this ε.
-    pub image_settings: Option<ImageSettings>,
+    /// Settings for the kind of data; `None` takes the recommended ones for this data and ε.
+    pub settings: Option<RunSettings>,
     /// Single settings to change afterwards, as key and value.
     pub overrides: Vec<(String, String)>,
     /// Where tensors live.
@@ -186,13 +182,24 @@ pub struct RunRequest {
     pub watched: bool,
 }
 
+impl DataSource {
+    /// A file or folder, read as it is found.
+    pub fn file(path: PathBuf) -> Self {
+        Self::File {
+            path,
+            options: ReadOptions::default(),
+            images: ImageOptions::default(),
+            schema: SchemaSource::Beside,
+        }
+    }
+}
+
 impl Default for RunRequest {
     fn default() -> Self {
         Self {
             method: Method::Dpgan,
             target: Some(PrivacyTarget::default()),
             settings: None,
-            image_settings: None,
             overrides: Vec::new(),
             device: DeviceKind::Flex,
             seed: None,

@@ -4,10 +4,8 @@
 //! answer is on the side of more noise, so that nobody is promised less noise than there will be at a smaller ε
 //! than it takes.
 
-use crate::data::Schema;
-use crate::engine::command::{Bearable, EpsilonQuestion, PrivacyTarget};
+use crate::engine::command::{Bearable, EpsilonQuestion, PrivacyTarget, RunRequest};
 use crate::engine::event::{Area, Problem};
-use crate::engine::planned::plan_for;
 use crate::message;
 use crate::train::{LARGEST_EPSILON, PlanSummary};
 
@@ -27,16 +25,19 @@ fn noise(summary: &PlanSummary, bearable: Bearable) -> Option<(f64, f64)> {
     }
 }
 
-/// The least ε found at which the plan's noise is at most what can be stood.
+/// The least ε found at which the noise of the plan of a request is at most what can be stood.
 ///
 /// # Errors
 /// When no ε in range will do, or the plan is refused for another reason.
-pub(super) fn epsilon_for(question: &EpsilonQuestion, schema: &Schema, rows: usize) -> Result<f64, Problem> {
+pub(super) fn epsilon_for(
+    question: &EpsilonQuestion,
+    plan: impl Fn(&RunRequest) -> Result<PlanSummary, Problem>,
+) -> Result<f64, Problem> {
     let target = question.request.target.unwrap_or_default();
     let summary_at = |epsilon: f64| {
         let mut request = question.request.clone();
         request.target = Some(PrivacyTarget { epsilon, ..target });
-        plan_for(&request, schema, rows).map(|plan| plan.summary())
+        plan(&request)
     };
     // A budget too small for any plan is as good as too much noise.
     let fits = |epsilon: f64| {
@@ -82,7 +83,7 @@ pub(super) fn epsilon_for(question: &EpsilonQuestion, schema: &Schema, rows: usi
 mod tests {
     use super::*;
     use crate::data::samples;
-    use crate::engine::command::RunRequest;
+    use crate::engine::planned::plan_for;
 
     #[test]
     fn the_inverse_gives_back_the_epsilon_that_the_noise_came_from() {
@@ -95,11 +96,12 @@ mod tests {
             sample.schema().unwrap(),
         );
         let request = RunRequest::default();
-        let summary = plan_for(&request, &schema, table.rows()).unwrap().summary();
+        let plan = |request: &RunRequest| plan_for(request, &schema, table.rows()).map(|plan| plan.summary());
+        let summary = plan(&request).unwrap();
         let noise = summary.noise[0].noise_multiplier;
         // The recommended settings depend on ε, so those in force are asked about.
         let request = RunRequest {
-            settings: summary.settings.table().cloned(),
+            settings: Some(summary.settings.clone()),
             ..request
         };
         for bearable in [
@@ -110,13 +112,13 @@ mod tests {
                 request: request.clone(),
                 bearable,
             };
-            let epsilon = epsilon_for(&question, &schema, table.rows()).unwrap();
+            let epsilon = epsilon_for(&question, plan).unwrap();
             assert!((epsilon - 1.0).abs() < 0.01, "{bearable:?}: {epsilon}");
         }
         let impossible = EpsilonQuestion {
             request,
             bearable: Bearable::NoiseMultiplier(0.0),
         };
-        assert!(epsilon_for(&impossible, &schema, table.rows()).is_err());
+        assert!(epsilon_for(&impossible, plan).is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::data::image::{ImageOptions, ImageSet, read_images};
+use crate::data::image::{ImageOptions, ImageSet, holds_images, read_images};
 use crate::data::{
     ColumnSummary, Kind, ProfileWarning, Schema, Table, prepare, profile, read_table, respell_column,
     samples, suggest_column,
@@ -16,8 +16,8 @@ use crate::engine::command::{DataSource, EpsilonQuestion, RunRequest, SchemaSour
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::inverse;
-use crate::engine::planned::plan_for;
-use crate::engine::snapshot::{EpsilonAnswer, LoadStage};
+use crate::engine::planned::Planned;
+use crate::engine::snapshot::{Dataset, EpsilonAnswer, LoadStage};
 use crate::export::Recipe;
 use crate::message;
 use crate::num::{Message, Progress};
@@ -54,18 +54,14 @@ pub(super) enum Task {
     },
     /// Work out a plan.
     Plan {
-        generation: u64,
-        rows: usize,
-        schema: Arc<Schema>,
+        dataset: Arc<Dataset>,
         request: Box<RunRequest>,
         /// The data set's total, of which the plan takes a share.
         total: Option<Total>,
     },
     /// Find the ε at which a plan's noise is what a person can stand.
     FindEpsilon {
-        generation: u64,
-        rows: usize,
-        schema: Arc<Schema>,
+        dataset: Arc<Dataset>,
         question: Box<EpsilonQuestion>,
     },
 }
@@ -102,6 +98,7 @@ pub(super) struct Loaded {
     pub path: Option<PathBuf>,
     pub schema_path: Option<PathBuf>,
     pub images: Option<ImageSet>,
+    pub image_options: ImageOptions,
     /// What a person should know of how images were read.
     pub notes: Vec<Message>,
     pub table: Table,
@@ -177,39 +174,34 @@ fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
                 }
             }
             Task::Plan {
-                generation,
-                rows,
-                schema,
+                dataset,
                 request,
                 total,
             } => {
-                let planned = super::catching(Area::Train, || plan_for(&request, &schema, rows));
+                let planned = super::catching(Area::Train, || Planned::of(&request, &dataset));
                 let events = planned
                     .as_ref()
                     .ok()
-                    .filter(|plan| plan.is_private())
+                    .filter(|plan| plan.epsilon().is_some())
                     .map(|plan| Arc::new(plan.events()));
                 let share = events
                     .as_ref()
                     .zip(total)
                     .and_then(|(events, total)| total.share_of(events));
                 Note::Planned {
-                    generation,
+                    generation: dataset.generation,
                     request,
                     outcome: Box::new(planned.map(|plan| plan.summary())),
                     share,
                     events,
                 }
             }
-            Task::FindEpsilon {
-                generation,
-                rows,
-                schema,
-                question,
-            } => {
-                let outcome = super::catching(Area::Train, || inverse::epsilon_for(&question, &schema, rows));
+            Task::FindEpsilon { dataset, question } => {
+                let summary =
+                    |request: &RunRequest| Planned::of(request, &dataset).map(|plan| plan.summary());
+                let outcome = super::catching(Area::Train, || inverse::epsilon_for(&question, summary));
                 Note::EpsilonFound {
-                    generation,
+                    generation: dataset.generation,
                     answer: Box::new(EpsilonAnswer {
                         question: *question,
                         outcome,
@@ -259,6 +251,7 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
                 path: None,
                 schema_path: None,
                 images: None,
+                image_options: ImageOptions::default(),
                 notes: Vec::new(),
                 table,
                 schema,
@@ -267,15 +260,14 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
                 misfit,
             })
         }
-        DataSource::Images {
-            path,
-            options,
-            schema,
-        } => load_images(path, options, schema, progress, stage),
+        DataSource::File {
+            path, images, schema, ..
+        } if holds_images(path) => load_images(path, images, schema, progress, stage),
         DataSource::File {
             path,
             options,
             schema,
+            ..
         } => {
             let (schema_path, known) = find_schema(path, schema)?;
             let mut options = options.clone();
@@ -309,6 +301,7 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
                 path: Some(path.clone()),
                 schema_path,
                 images: None,
+                image_options: ImageOptions::default(),
                 notes: Vec::new(),
                 table,
                 schema,
@@ -357,6 +350,7 @@ fn load_images(
         path: Some(path.to_owned()),
         schema_path,
         images: Some(images),
+        image_options: options.clone(),
         notes,
         table,
         schema,

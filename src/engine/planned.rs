@@ -4,12 +4,13 @@ use crate::data::{EncodedRows, Provenance, RowEncoder, Schema};
 use crate::engine::command::{Method, PrivacyTarget, RunRequest};
 use crate::engine::event::{Area, Problem};
 use crate::engine::snapshot::Dataset;
+use crate::message;
 use crate::num::{Delta, Message, Progress, RandomSource};
 use crate::privacy::{EventList, Neighboring};
 use crate::train::image::{ImageMethod, ImagePlan, ImageSettings, ImageTraining, TrainImages};
 use crate::train::{
-    Control, DeviceKind, Observation, Plan, PlanError, PlanSummary, PlanWarning, Privacy, TrainError,
-    TrainSettings, Trained, Training, describe, known_rows, recommended, rounded_up,
+    Control, DeviceKind, Observation, Plan, PlanError, PlanSummary, PlanWarning, Privacy, RunSettings,
+    TrainError, TrainSettings, Trained, Training, describe, known_rows, recommended, rounded_up,
 };
 
 /// A checked and calibrated run, by what it learns from.
@@ -158,12 +159,26 @@ fn privacy_of(request: &RunRequest, schema: &Schema) -> Privacy {
     }
 }
 
+/// Settings that came with a recipe for another kind of data.
+fn other_settings(of: &str, data: &str) -> Problem {
+    Problem::plain(
+        Area::Train,
+        message!(
+            "say-other-settings",
+            "these settings are for {of}, and the data are {data}; leave them out, or take a recipe for {data}",
+            of = of,
+            data = data
+        ),
+    )
+}
+
 fn image_settings_for(request: &RunRequest) -> Result<ImageSettings, Problem> {
     let epsilon = request.target.map(|target| target.epsilon);
-    let mut settings = request
-        .image_settings
-        .clone()
-        .unwrap_or_else(|| ImageSettings::recommended(epsilon));
+    let mut settings = match &request.settings {
+        Some(RunSettings::Images(settings)) => settings.clone(),
+        Some(RunSettings::Table(_)) => return Err(other_settings("tables", "images")),
+        None => ImageSettings::recommended(epsilon),
+    };
     for (key, value) in &request.overrides {
         describe::set_text(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
     }
@@ -247,7 +262,8 @@ fn relation_under(schema: &Schema, asked: Neighboring) -> Neighboring {
 fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<TrainSettings, Problem> {
     let epsilon = request.target.map(|target| target.epsilon);
     let mut settings = match (&request.settings, epsilon) {
-        (Some(settings), _) => settings.clone(),
+        (Some(RunSettings::Table(settings)), _) => settings.clone(),
+        (Some(RunSettings::Images(_)), _) => return Err(other_settings("images", "tables")),
         (None, Some(epsilon)) => recommended(known_rows(schema, rows), schema, epsilon),
         (None, None) => TrainSettings::default(),
     };

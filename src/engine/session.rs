@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::image::ImageOptions;
 use crate::data::{ReadOptions, Schema, samples};
 use crate::engine::command::{DataSource, Method, PrivacyTarget, RunRequest, SchemaSource};
 use crate::engine::event::{Area, Problem};
@@ -14,7 +15,8 @@ use crate::engine::snapshot::Dataset;
 use crate::message;
 use crate::num::Message;
 use crate::privacy::Neighboring;
-use crate::train::TrainSettings;
+use crate::train::image::ImageSettings;
+use crate::train::{RunSettings, TrainSettings};
 
 /// The version of the file that this program writes, and the newest that it reads.
 const VERSION: u32 = 1;
@@ -52,6 +54,9 @@ pub struct SessionData {
     /// The file; none for the tables that ship with the program.
     #[serde(default)]
     pub path: Option<PathBuf>,
+    /// How images are read; none for a table.
+    #[serde(default)]
+    pub images: Option<ImageOptions>,
     /// The schema under review, as its own file would hold it.
     pub schema: String,
 }
@@ -70,8 +75,10 @@ pub struct SessionPlan {
     pub relation: Neighboring,
     /// A fixed seed.
     pub seed: Option<u64>,
-    /// Settings; none for the recommended ones.
+    /// Settings for a table; none for the recommended ones.
     pub settings: Option<TrainSettings>,
+    /// Settings for images; none for the recommended ones.
+    pub image_settings: Option<ImageSettings>,
 }
 
 impl Default for SessionPlan {
@@ -89,7 +96,8 @@ impl SessionPlan {
             delta: target.delta,
             relation: target.neighboring,
             seed: request.seed,
-            settings: request.settings.clone(),
+            settings: request.settings.as_ref().and_then(RunSettings::table).cloned(),
+            image_settings: request.settings.as_ref().and_then(RunSettings::images).cloned(),
         }
     }
 
@@ -103,7 +111,8 @@ impl SessionPlan {
         RunRequest {
             method: self.method,
             target: self.method.is_private().then_some(target),
-            settings: self.settings.clone(),
+            settings: (self.settings.clone().map(RunSettings::Table))
+                .or_else(|| self.image_settings.clone().map(RunSettings::Images)),
             seed: self.seed,
             ..RunRequest::default()
         }
@@ -126,6 +135,7 @@ impl Session {
             data: SessionData {
                 name: dataset.name.clone(),
                 path: dataset.path.clone(),
+                images: dataset.images.is_some().then(|| dataset.image_options.clone()),
                 schema: dataset.schema.to_toml().ok()?,
             },
             plan: SessionPlan::of(request),
@@ -235,6 +245,7 @@ impl Session {
                     form,
                     ..ReadOptions::default()
                 },
+                images: self.data.images.clone().unwrap_or_default(),
                 schema: SchemaSource::Beside,
             });
         }
@@ -269,6 +280,7 @@ mod tests {
             data: SessionData {
                 name: "german_credit.parquet".to_owned(),
                 path: None,
+                images: None,
                 schema: sample.schema().unwrap().to_toml().unwrap(),
             },
             plan: SessionPlan {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::data::image::ImageSet;
+use crate::data::image::{ImageOptions, ImageSet, image_files};
 use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
 use crate::engine::command::{EpsilonQuestion, Method, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
@@ -148,6 +148,8 @@ pub struct Dataset {
     pub schema_changed: bool,
     /// The images, if it is a set of images (cheap to clone; steward only). The table is that of their labels then.
     pub images: Option<ImageSet>,
+    /// How the images were read; the defaults for a table.
+    pub image_options: ImageOptions,
     /// The rows, for the preview (cheap to clone; steward only).
     pub table: Table,
     /// The schema under review.
@@ -166,6 +168,17 @@ pub struct Dataset {
     /// content. Until a person has said of which the table is a new version, or of none
     /// ([`Command::AnswerNewVersion`](crate::engine::Command::AnswerNewVersion)), nothing is spent on it.
     pub may_be_version_of: Vec<DatasetSummary>,
+}
+
+impl Dataset {
+    /// The files that it was read from: what nothing may be written over.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let data = match (&self.path, &self.images) {
+            (Some(path), Some(_)) => image_files(path),
+            (path, _) => path.iter().cloned().collect(),
+        };
+        data.into_iter().chain(self.schema_path.clone()).collect()
+    }
 }
 
 /// What a run would be and cost.

@@ -34,6 +34,8 @@ impl Page {
 pub enum Action {
     /// Chooses a file in a dialog.
     OpenFile,
+    /// Chooses a folder of pictures in a dialog.
+    OpenFolder,
     /// Gives the open table up.
     CloseTable,
     /// Writes the present work to a file.
@@ -110,8 +112,9 @@ const fn keyed(action: Action, key: &'static str, shortcut: Key) -> Described {
 }
 
 /// Every action.
-pub const TABLE: [Described; 28] = [
+pub const TABLE: [Described; 29] = [
     keyed(Action::OpenFile, "action-open", Key::O),
+    described(Action::OpenFolder, "action-open-folder"),
     described(Action::CloseTable, "action-close"),
     keyed(Action::SaveSchema, "action-save-schema", Key::S),
     described(Action::SaveSession, "action-save-session"),

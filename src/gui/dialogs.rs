@@ -15,8 +15,10 @@ const TOO_FAST: Duration = Duration::from_millis(600);
 /// What a dialog is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A table to open.
+    /// A file to open.
     Open,
+    /// A folder of pictures to open.
+    Folder,
     /// Where a synthetic table goes.
     Target,
     /// Where a figure goes.
@@ -48,8 +50,10 @@ struct Waiting {
 pub struct Words {
     /// Its title.
     pub title: String,
-    /// What the kind of file is called.
+    /// What tables are called.
     pub tables: String,
+    /// What all files are called: files of images have any name.
+    pub everything: String,
 }
 
 impl Dialogs {
@@ -117,7 +121,11 @@ fn show(purpose: Purpose, words: Words, start: Option<&Path>) -> Option<PathBuf>
         dialog = dialog.set_directory(folder);
     }
     match purpose {
-        Purpose::Open => dialog.add_filter(words.tables, &TABLE_ENDINGS).pick_file(),
+        Purpose::Open => dialog
+            .add_filter(words.everything, &["*"])
+            .add_filter(words.tables, &TABLE_ENDINGS)
+            .pick_file(),
+        Purpose::Folder => dialog.pick_folder(),
         Purpose::Figure => {
             let name = start.and_then(Path::file_name).and_then(|name| name.to_str());
             dialog.set_file_name(name.unwrap_or("figure.svg")).save_file()

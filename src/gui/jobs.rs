@@ -2,7 +2,7 @@
 
 use eframe::egui::{self, Align, FontId, Layout, RichText, Ui, vec2};
 
-use crate::engine::command::{Command, Method};
+use crate::engine::command::Command;
 use crate::engine::event::Problem;
 use crate::engine::snapshot::{LoadStage, RunState, RunView};
 use crate::gui::command::Action;
@@ -18,11 +18,8 @@ pub const STRIP: f32 = 56.0;
 
 /// What a run is called: method, data set, promise.
 pub fn run_title(cx: &Cx<'_>, run: &RunView) -> String {
-    let method = cx.texts.get(match run.method {
-        Method::Dpgan => "method-dpgan",
-        Method::Gan => "method-gan",
-        Method::DpMerf => "method-dp-merf",
-    });
+    let key = format!("method-{}", run.method.name());
+    let method = cx.texts.get(&key);
     let data = run
         .dataset
         .rsplit_once('.')

@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use eframe::egui::{self, Context, Key, Margin, Modifiers, RichText, Stroke, Ui, ViewportCommand, vec2};
 
-use crate::data::ReadOptions;
 use crate::engine::Session;
-use crate::engine::command::{Command, DataSource, SchemaSource};
+use crate::engine::command::{Command, DataSource};
 use crate::engine::event::{Area, EngineEvent};
 use crate::engine::settings::{Settings, Theme};
 use crate::engine::snapshot::Snapshot;
@@ -122,11 +121,7 @@ impl Workbench {
             self.commands.push(Command::OpenSession(path));
             return;
         }
-        self.commands.push(Command::Open(DataSource::File {
-            path,
-            options: ReadOptions::default(),
-            schema: SchemaSource::Beside,
-        }));
+        self.commands.push(Command::Open(DataSource::file(path)));
     }
 
     /// Takes in what happened since the last frame. Runs when the window is hidden, too.
@@ -174,7 +169,7 @@ impl Workbench {
     /// Takes answers of dialogs and dropped files.
     pub fn listen(&mut self, ctx: &Context) {
         match self.dialogs.poll() {
-            Some(Answer::Chosen(Purpose::Open, path)) => self.open(path),
+            Some(Answer::Chosen(Purpose::Open | Purpose::Folder, path)) => self.open(path),
             Some(Answer::Chosen(Purpose::Target, path)) => self.export.set_path(&path),
             Some(Answer::Chosen(Purpose::Figure, path)) => {
                 if let Some(Question::Figure(figure)) = &mut self.question {
@@ -351,11 +346,11 @@ impl Workbench {
     /// Where no dialog can be shown, the path field is the way: it takes the keyboard.
     fn without_dialog(&mut self, purpose: Purpose) {
         match purpose {
-            Purpose::Open if self.known_table == 0 && self.page == Page::Data => {
+            Purpose::Open | Purpose::Folder if self.known_table == 0 && self.page == Page::Data => {
                 self.note(Note::NoDialog);
                 self.welcome.focus_path();
             }
-            Purpose::Open => self.question = Some(Question::Path(String::new())),
+            Purpose::Open | Purpose::Folder => self.question = Some(Question::Path(String::new())),
             Purpose::Target => {
                 self.note(Note::NoDialog);
                 self.export.focus_path();

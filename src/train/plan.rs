@@ -170,6 +170,14 @@ impl RunSettings {
             Self::Images(_) => None,
         }
     }
+
+    /// Those of a run on images.
+    pub const fn images(&self) -> Option<&ImageSettings> {
+        match self {
+            Self::Images(settings) => Some(settings),
+            Self::Table(_) => None,
+        }
+    }
 }
 
 /// What a plan comes to, for display and for a recipe.

@@ -7,6 +7,9 @@ unit-of-rho = of ρ
 unit-of-epsilon = of ε
 unit-bins = bins
 unit-numbers = numbers
+unit-images = images
+unit-units = units
+unit-channels = channels
 choice-constant = constant
 choice-two-phase = two-phase
 choice-linear = linear
@@ -76,3 +79,20 @@ setting-averaging = Averaging
 setting-averaging-help = Decay of the running average of the generator’s weights, from which rows are drawn.
 setting-temperature = Temperature
 setting-temperature-help = How hard the generator commits to one category while training.
+
+## Images
+
+images-setting-steps = Steps
+images-setting-steps-help = Steps of the generator; with a mean embedding they cost no privacy.
+images-setting-latent-help = Random numbers from which one image is made, beside its class.
+images-setting-latent = Latents
+images-setting-generator-hidden = First layer
+images-setting-generator-hidden-help = The width of the generator’s first layer.
+images-setting-generator-batch = Generated images
+images-setting-generator-batch-help = Generated images in a step, equally many of each class.
+images-setting-averaging = Averaging
+images-setting-averaging-help = Decay of the running average of the generator’s weights, from which images are drawn.
+setting-frequencies = Frequencies
+setting-frequencies-help = Random frequencies of each part of the mean embedding: more tell more, under the same noise each.
+setting-generator-channels = Channels
+setting-generator-channels-help = Channels of the generator’s smallest map, at a quarter of the image’s side.

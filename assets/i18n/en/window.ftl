@@ -5,7 +5,9 @@ app-name = Pointillist
 ## Actions: the label of a button, and what it does.
 
 action-open = Open…
-action-open-tip = Choose a CSV or Parquet file
+action-open-tip = Choose a file with a table or with images
+action-open-folder = Open a folder of images…
+action-open-folder-tip = Choose a folder of PNG or JPEG files, with their classes as sub-folders or in labels.csv
 action-close = Close table
 action-close-tip = Give the open table up; runs go on
 action-save-schema = Save schema
@@ -98,6 +100,7 @@ budget-tip = Settled jobs add up to at most { $spent }. Open the privacy page fo
 method-dpgan = DPGAN
 method-gan = GAN
 method-dp-merf = DP-MERF
+method-dp-merf = DP-MERF
 no-dp-claim = no DP claim
 run-queued = waits for a free core
 run-preparing = encodes rows, reserves the budget
@@ -122,6 +125,8 @@ drop-here = Let go to open the file
 dialog-open = Open a table
 dialog-target = Write the synthetic table to
 dialog-tables = Tables
+dialog-everything = All files
+dialog-open-folder = Open a folder of images
 
 ## Messages
 

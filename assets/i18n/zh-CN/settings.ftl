@@ -7,6 +7,9 @@ unit-of-rho = （占 ρ）
 unit-of-epsilon = （占 ε）
 unit-bins = 箱
 unit-numbers = 个
+unit-images = 张
+unit-units = 个
+unit-channels = 个
 choice-constant = 恒定
 choice-two-phase = 两阶段
 choice-linear = 线性
@@ -76,3 +79,20 @@ setting-averaging = 权重平均
 setting-averaging-help = 生成器权重滑动平均的衰减；数据由它生成。
 setting-temperature = 温度
 setting-temperature-help = 训练时生成器多坚决地选定一个类别。
+
+## 图像
+
+images-setting-steps = 步数
+images-setting-steps-help = 生成器的训练步数；用均值嵌入时不花费隐私预算。
+images-setting-latent = 潜变量
+images-setting-latent-help = 除类别外，生成一张图像所用的随机数个数。
+images-setting-generator-hidden = 第一层
+images-setting-generator-hidden-help = 生成器第一层的宽度。
+images-setting-generator-batch = 每步生成的图像
+images-setting-generator-batch-help = 每一步生成多少张图像，各类别数量相同。
+images-setting-averaging = 权重平均
+images-setting-averaging-help = 生成器权重滑动平均的衰减系数；图像由平均后的权重生成。
+setting-frequencies = 频率数
+setting-frequencies-help = 均值嵌入每一部分的随机频率数：越多信息越多，每个频率的噪声相同。
+setting-generator-channels = 通道数
+setting-generator-channels-help = 生成器最小特征图的通道数，其边长为图像的四分之一。

@@ -5,7 +5,9 @@ app-name = Pointillist
 ## 操作：按钮上的字，以及它做什么。
 
 action-open = 打开…
-action-open-tip = 选择一个 CSV 或 Parquet 文件
+action-open-tip = 选择一个表格文件或图像文件
+action-open-folder = 打开图像文件夹…
+action-open-folder-tip = 选择存放 PNG 或 JPEG 文件的文件夹，类别为子文件夹或写在 labels.csv 中
 action-close = 关闭数据表
 action-close-tip = 放下当前数据表；正在进行的训练不受影响
 action-save-schema = 保存结构
@@ -98,6 +100,7 @@ budget-tip = 已结算的任务合计不超过 { $spent }。每一条见隐私�
 method-dpgan = DPGAN
 method-gan = GAN
 method-dp-merf = DP-MERF
+method-dp-merf = DP-MERF
 no-dp-claim = 无差分隐私保证
 run-queued = 等待空闲的核心
 run-preparing = 正在编码数据、预留预算
@@ -122,6 +125,8 @@ drop-here = 松开即可打开文件
 dialog-open = 打开数据表
 dialog-target = 合成数据表写到
 dialog-tables = 数据表
+dialog-everything = 所有文件
+dialog-open-folder = 打开图像文件夹
 
 ## 消息
 

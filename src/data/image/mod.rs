@@ -16,6 +16,7 @@ use std::sync::Arc;
 use arrow::array::{DictionaryArray, Int32Array, StringArray};
 use arrow::datatypes::{Field, Int32Type, Schema as ArrowSchema};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use serde::{Deserialize, Serialize};
 
 use super::DataError;
 use super::schema::{Column, Kind, Provenance, Schema};
@@ -32,7 +33,8 @@ pub const LARGEST_SIDE: usize = 32;
 pub const MOST_CLASSES: usize = 256;
 
 /// How to read images. What is declared here is public knowledge, never read off the images.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ImageOptions {
     /// The classes of labels that are numbers: 0 up to one less than this.
     pub classes: usize,

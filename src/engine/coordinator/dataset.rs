@@ -154,7 +154,7 @@ impl Coordinator {
         self.dataset.cancel_load();
         self.dataset.generation += 1;
         let name = match &source {
-            DataSource::File { path, .. } | DataSource::Images { path, .. } => path
+            DataSource::File { path, .. } => path
                 .file_name()
                 .unwrap_or(path.as_os_str())
                 .to_string_lossy()
@@ -219,6 +219,7 @@ impl Coordinator {
             open: loaded.schema.open_columns(),
             misfit: loaded.misfit,
             images: loaded.images,
+            image_options: loaded.image_options,
             table: loaded.table,
             schema: Arc::new(loaded.schema),
             summaries: Arc::new(loaded.summaries),

@@ -71,12 +71,12 @@ impl Coordinator {
         };
         // What the run learned from, and the table at hand, with their schemas.
         let open = self.dataset.current();
-        let inputs = [Some(&finished.dataset), open]
+        let inputs: Vec<PathBuf> = [Some(&finished.dataset), open]
             .into_iter()
             .flatten()
-            .flat_map(|dataset| [dataset.path.as_deref(), dataset.schema_path.as_deref()])
-            .flatten()
-            .collect::<Vec<_>>();
+            .flat_map(|dataset| dataset.files())
+            .collect();
+        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
         if let Err(error) = check_not_input(&exported_files(&request.path), &inputs) {
             return self.fail(Problem::new(Area::Export, &error));
         }
@@ -133,11 +133,7 @@ impl Coordinator {
     pub(super) fn save_releases(&mut self, path: PathBuf, overwrite: bool) {
         let (notes, releases) = (self.note_sender.clone(), self.releases.done());
         let open = self.dataset.current();
-        let inputs: Vec<PathBuf> = open
-            .into_iter()
-            .flat_map(|dataset| [dataset.path.clone(), dataset.schema_path.clone()])
-            .flatten()
-            .collect();
+        let inputs: Vec<PathBuf> = open.into_iter().flat_map(|dataset| dataset.files()).collect();
         let spawned = std::thread::Builder::new().name("figure".into()).spawn(move || {
             let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
             let outcome = check_not_input(std::slice::from_ref(&path), &inputs)

@@ -74,9 +74,7 @@ impl Coordinator {
         if let Some(request) = self.plan.waiting.take() {
             self.plan.under_way = true;
             let task = Task::Plan {
-                generation: dataset.generation,
-                rows: dataset.table.rows(),
-                schema: Arc::clone(&dataset.schema),
+                dataset: Arc::clone(dataset),
                 request,
                 total: dataset.budget.as_ref().and_then(|budget| budget.total),
             };
@@ -123,9 +121,7 @@ impl Coordinator {
         if let Some(question) = self.plan.next_question.take() {
             self.plan.is_looking = true;
             let task = Task::FindEpsilon {
-                generation: dataset.generation,
-                rows: dataset.table.rows(),
-                schema: Arc::clone(&dataset.schema),
+                dataset: Arc::clone(dataset),
                 question,
             };
             // The loader ends only with the coordinator.

@@ -8,22 +8,22 @@ use std::sync::Arc;
 use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, TextEdit, Ui};
 
 use crate::data::Kind;
-use crate::engine::command::{Condition, ExportRequest};
+use crate::engine::command::{Condition, ExportRequest, RunId};
 use crate::engine::event::{Area, Exported};
 use crate::engine::exported_files;
 use crate::engine::snapshot::{RunState, RunView};
-use crate::export::TableFormat;
+use crate::export::{ImageFormat, TableFormat};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
 use crate::gui::history::ExportChoices;
 use crate::gui::jobs;
-use crate::gui::pages::train::sample;
+use crate::gui::pages::train::{grid, sample};
 use crate::gui::pages::welcome::typed_path;
 use crate::gui::plot;
 use crate::gui::problems;
 use crate::gui::theme::{SMALL, STEP};
-use crate::gui::widgets;
+use crate::gui::widgets::{self, ClassGrid};
 
 /// The most rows that the field takes.
 const MOST_ROWS: usize = 100_000_000;
@@ -37,6 +37,8 @@ const STACKED: f32 = 760.0;
 pub struct ExportPage {
     choices: ExportChoices,
     path: String,
+    /// The path that was suggested last, and for which run.
+    suggested: Option<(RunId, String)>,
     /// Whether the path field takes the keyboard in the next frame.
     wants_focus: bool,
     /// The last export that was written.
@@ -48,6 +50,7 @@ pub struct ExportPage {
     sent: Option<ExportRequest>,
     /// The height of the taller column, in the last frame.
     tall: f32,
+    drawn: ClassGrid,
 }
 
 impl ExportPage {
@@ -75,7 +78,7 @@ impl ExportPage {
                     widgets::card(ui, cx.palette, |ui| self.form(ui, cx, &finished, &run));
                     widgets::card(ui, cx.palette, |ui| certificate::show(ui, cx, &run));
                     self.written(ui, cx);
-                    rows(ui, cx, &run, LEAST_ROWS);
+                    self.sample(ui, cx, &run, LEAST_ROWS);
                     return;
                 }
                 let height = ui.available_height();
@@ -110,7 +113,7 @@ impl ExportPage {
                     ui.ctx().request_discard("the columns' height");
                 }
                 let rest = height - columns.response.rect.height() - 2.0 * STEP;
-                rows(ui, cx, &run, rest.max(LEAST_ROWS));
+                self.sample(ui, cx, &run, rest.max(LEAST_ROWS));
             });
         });
     }
@@ -138,7 +141,11 @@ impl ExportPage {
         });
         let mut rows = self.choices.rows.unwrap_or_else(|| default_rows(run));
         ui.horizontal(|ui| {
-            let label = ui.label(t.get("export-rows"));
+            let label = ui.label(t.get(if is_of_images(run) {
+                "export-images"
+            } else {
+                "export-rows"
+            }));
             let field = DragValue::new(&mut rows)
                 .range(1..=MOST_ROWS)
                 .speed(100.0)
@@ -153,8 +160,19 @@ impl ExportPage {
                 .on_hover_text(t.get("export-rows-tip"));
         });
         self.condition_row(ui, cx, run);
-        if self.path.is_empty() {
-            self.path = default_path(run).display().to_string();
+        let is_other = self.suggested.as_ref().is_none_or(|(of, _)| *of != run.id);
+        if is_other || self.path.is_empty() {
+            let suggested = default_path(run).display().to_string();
+            // A path that a person typed stands, whichever run is chosen.
+            if self.path.is_empty()
+                || self
+                    .suggested
+                    .as_ref()
+                    .is_some_and(|(_, last)| *last == self.path)
+            {
+                self.path.clone_from(&suggested);
+            }
+            self.suggested = Some((run.id, suggested));
         }
         let label = ui.label(t.get("export-path"));
         ui.horizontal(|ui| {
@@ -175,7 +193,7 @@ impl ExportPage {
         });
         let path = typed_path(&self.path);
         files(ui, cx, &path);
-        let blocked = self.blocked(cx, &path);
+        let blocked = self.blocked(cx, run, &path);
         ui.add_space(STEP / 2.0);
         cx.accent_button(ui, Action::Export, blocked.as_deref());
         if let Some(reason) = &blocked {
@@ -256,7 +274,7 @@ impl ExportPage {
         });
     }
 
-    fn blocked(&self, cx: &Cx<'_>, path: &Path) -> Option<String> {
+    fn blocked(&self, cx: &Cx<'_>, run: &RunView, path: &Path) -> Option<String> {
         let t = cx.texts;
         if self.sent.is_some() || cx.snapshot.exporting.is_some() {
             return Some(t.get("export-busy").to_owned());
@@ -264,7 +282,11 @@ impl ExportPage {
         if path.as_os_str().is_empty() {
             return Some(t.get("path-empty").to_owned());
         }
-        if !has_table_ending(path) {
+        if is_of_images(run) {
+            if ImageFormat::from_path(path).is_err() {
+                return Some(t.get("export-ending-images").to_owned());
+            }
+        } else if TableFormat::from_path(path).is_err() {
             return Some(t.get("export-ending").to_owned());
         }
         None
@@ -299,6 +321,25 @@ impl ExportPage {
             let copy = widgets::quiet_button(ui, cx.palette, t.get("export-copy-path"));
             if copy.on_hover_text(t.get("export-copy-path-tip")).clicked() {
                 ui.ctx().copy_text(done.table.display().to_string());
+            }
+        });
+    }
+
+    /// What the run makes now: what an export would hold.
+    fn sample(&mut self, ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
+        widgets::card(ui, cx.palette, |ui| {
+            let inner = height - 26.0;
+            ui.set_height(inner);
+            let t = cx.texts;
+            let title = t.get(if is_of_images(run) {
+                "export-images-title"
+            } else {
+                "export-rows-title"
+            });
+            plot::head(ui, cx, title, false, t.get("card-sample-caption"));
+            match run.grids.last() {
+                Some(last) => grid::draw(ui, cx, &mut self.drawn, run.id, last, inner - 26.0),
+                None => sample::show(ui, cx, &run.sample, run.id.0, inner - 26.0),
             }
         });
     }
@@ -363,9 +404,11 @@ fn default_rows(run: &RunView) -> usize {
     })
 }
 
-/// Whether the file's ending names a format that tables are written in.
-fn has_table_ending(path: &Path) -> bool {
-    TableFormat::from_path(path).is_ok()
+/// Whether the run makes images rather than rows.
+fn is_of_images(run: &RunView) -> bool {
+    run.plan
+        .as_ref()
+        .is_some_and(|plan| plan.settings.table().is_none())
 }
 
 /// Beside the data, or in the home folder for the tables that ship with the program.
@@ -382,7 +425,9 @@ fn default_path(run: &RunView) -> PathBuf {
         .dataset
         .rsplit_once('.')
         .map_or(run.dataset.as_str(), |(stem, _)| stem);
-    folder.join(format!("{stem}-synthetic.csv"))
+    // Images without an ending become a folder of pictures.
+    let ending = if is_of_images(run) { "" } else { ".csv" };
+    folder.join(format!("{stem}-synthetic{ending}"))
 }
 
 fn files(ui: &mut Ui, cx: &Cx<'_>, path: &Path) {
@@ -410,22 +455,5 @@ fn empty(ui: &mut Ui, cx: &mut Cx<'_>) {
             ui.add(egui::Label::new(t.get("export-empty")).wrap());
             cx.button(ui, Action::Go(Page::Train), None);
         });
-    });
-}
-
-/// The rows that the run makes now: what an export would hold.
-fn rows(ui: &mut Ui, cx: &Cx<'_>, run: &RunView, height: f32) {
-    widgets::card(ui, cx.palette, |ui| {
-        let inner = height - 26.0;
-        ui.set_height(inner);
-        let t = cx.texts;
-        plot::head(
-            ui,
-            cx,
-            t.get("export-rows-title"),
-            false,
-            t.get("card-sample-caption"),
-        );
-        sample::show(ui, cx, &run.sample, run.id.0, inner - 26.0);
     });
 }

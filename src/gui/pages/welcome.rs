@@ -63,6 +63,7 @@ impl Welcome {
         widgets::card(ui, cx.palette, |ui| {
             ui.horizontal_wrapped(|ui| {
                 cx.accent_button(ui, Action::OpenFile, None);
+                cx.button(ui, Action::OpenFolder, None);
                 ui.label(cx.palette.caption(t.get("welcome-drop")));
             });
             self.path_field(ui, cx);

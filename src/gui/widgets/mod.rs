@@ -2,6 +2,7 @@
 
 mod asked;
 mod gauge;
+mod images;
 mod number;
 mod rows;
 mod slider;
@@ -13,6 +14,7 @@ use eframe::egui::{
 
 pub use asked::asked;
 pub use gauge::{bar, budget};
+pub use images::{ClassGrid, ClassImages, PictureWall};
 pub use number::NumberRow;
 pub use rows::{RowText, rows};
 pub use slider::Slider;

@@ -95,6 +95,7 @@ impl Workbench {
         Words {
             title: self.texts.get(title).to_owned(),
             tables: self.texts.get("dialog-tables").to_owned(),
+            everything: self.texts.get("dialog-everything").to_owned(),
         }
     }
 
@@ -105,6 +106,11 @@ impl Workbench {
                 let words = self.words("dialog-open");
                 let start = self.settings.recent.first().cloned();
                 self.dialogs.ask(ctx, Purpose::Open, words, start.as_deref());
+            }
+            Action::OpenFolder => {
+                let words = self.words("dialog-open-folder");
+                let start = self.settings.recent.first().cloned();
+                self.dialogs.ask(ctx, Purpose::Folder, words, start.as_deref());
             }
             Action::CloseTable => {
                 self.commands.push(Command::Close);

@@ -30,6 +30,8 @@ pub const IMAGE_SETTINGS: [SettingDescription<ImageSettings>; 10] = [
 ];
 
 impl Described for ImageSettings {
+    const TEXTS: &'static str = "images-setting";
+
     fn table() -> &'static [SettingDescription<Self>] {
         &IMAGE_SETTINGS
     }

@@ -84,11 +84,16 @@ pub enum SettingGroup {
 
 /// Settings that are described in a table.
 pub trait Described: Sized + Default + 'static {
+    /// Under which name translations of the whole kind are filed, where they differ from `setting-KEY`.
+    const TEXTS: &'static str;
+
     /// The table, in the order in which a form shows it.
     fn table() -> &'static [SettingDescription<Self>];
 }
 
 impl Described for TrainSettings {
+    const TEXTS: &'static str = "setting";
+
     fn table() -> &'static [SettingDescription<Self>] {
         &SETTINGS
     }

@@ -96,7 +96,7 @@ impl ImageTraining {
         })?;
         let mut learner = Learner::new(&plan, &released, map, &device, &mut free_random);
         drop(device);
-        let grids = GridSampler::new(plan.shape().classes, plan.steps(), &mut free_random);
+        let grids = GridSampler::new(images.classes(), plan.steps(), &mut free_random);
         let stopped = learner.take_steps(&plan, (control, &account, &grids), &mut free_random, observe)?;
         let network = learner.averaged_network().freeze(&mut free_random);
         let shares = shares_of(&released.counts);

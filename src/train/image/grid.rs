@@ -1,5 +1,7 @@
 //! A few images as they are made at a step, as many of each class: what a person watches.
 
+use std::sync::Arc;
+
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha20Rng;
 
@@ -21,6 +23,8 @@ pub struct ImageGrid {
     pub step: u64,
     /// What every image has in common.
     pub form: ImageForm,
+    /// The classes' names; none for images without labels.
+    pub names: Arc<[String]>,
     /// Images of each class.
     pub each: usize,
     /// `[classes, each, side · side · colours]`, row by row, channels last.
@@ -39,16 +43,19 @@ impl ImageGrid {
 pub(super) struct GridSampler {
     seed: u64,
     classes: usize,
+    names: Arc<[String]>,
     each: usize,
     every: u64,
     steps: u64,
 }
 
 impl GridSampler {
-    pub fn new(classes: usize, steps: u64, random: &mut RandomSource) -> Self {
+    pub fn new(names: &[String], steps: u64, random: &mut RandomSource) -> Self {
+        let classes = names.len();
         Self {
             seed: random.random(),
             classes,
+            names: if classes > 1 { names.into() } else { Arc::default() },
             each: (MOST / classes.max(1)).clamp(2, EACH),
             every: steps.div_ceil(GRIDS).max(1),
             steps,
@@ -73,6 +80,7 @@ impl GridSampler {
                 side: shape.side,
                 colours: shape.colours,
             },
+            names: Arc::clone(&self.names),
             each: self.each,
             bytes: network.sample(&classes, &mut latents),
         }
@@ -84,6 +92,10 @@ mod tests {
     use super::*;
     use crate::model::DeviceKind;
     use crate::model::image::ImageGeneratorShape;
+
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|class| class.to_string()).collect()
+    }
 
     #[test]
     fn a_grid_has_as_many_of_each_class_and_the_same_latents_every_time() {
@@ -98,7 +110,7 @@ mod tests {
             colours: 1,
         };
         let network = ImageGeneratorNet::new(shape, &mut random, &device);
-        let sampler = GridSampler::new(3, 1000, &mut random);
+        let sampler = GridSampler::new(&names(3), 1000, &mut random);
         let (one, other) = (sampler.draw(1, &network), sampler.draw(2, &network));
         assert_eq!((one.images().len(), one.each), (30, 10));
         assert_eq!(one.bytes, other.bytes);
@@ -109,11 +121,11 @@ mod tests {
     fn grids_are_few_and_the_first_and_the_last_step_have_one() {
         let mut random = RandomSource::seeded(3);
         for steps in [1, 7, 48, 4001] {
-            let sampler = GridSampler::new(10, steps, &mut random);
+            let sampler = GridSampler::new(&names(10), steps, &mut random);
             let due: Vec<u64> = (1..=steps).filter(|step| sampler.is_due(*step)).collect();
             assert!(due.len() as u64 <= GRIDS + 2, "{steps}: {}", due.len());
             assert_eq!((due.first(), due.last()), (Some(&1), Some(&steps)));
         }
-        assert_eq!(GridSampler::new(256, 10, &mut random).each, 2);
+        assert_eq!(GridSampler::new(&names(256), 10, &mut random).each, 2);
     }
 }

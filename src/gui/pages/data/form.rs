@@ -2,6 +2,7 @@
 
 use eframe::egui::{self, ComboBox, Ui};
 
+use crate::data::image::ImageOptions;
 use crate::data::{FileForm, Mark, Provenance, ReadOptions, TextEncoding};
 use crate::engine::command::{Command, DataSource, SchemaEdit, SchemaSource};
 use crate::engine::snapshot::Dataset;
@@ -147,6 +148,7 @@ impl FormEditor {
                 form,
                 ..ReadOptions::default()
             },
+            images: ImageOptions::default(),
             schema: SchemaSource::Beside,
         }));
         ui.close();
@@ -174,7 +176,7 @@ fn provenance(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
 }
 
 /// A choice of one; what was chosen, if that is another.
-fn choose<T: PartialEq + Clone>(
+pub(super) fn choose<T: PartialEq + Clone>(
     ui: &mut Ui,
     label: &str,
     known: T,

@@ -2,6 +2,7 @@
 
 mod cells;
 mod form;
+mod images;
 mod preview;
 mod schema;
 mod spelling;
@@ -24,6 +25,7 @@ use crate::gui::widgets::{self, Icon};
 #[derive(Default)]
 pub struct DataPage {
     preview: preview::Preview,
+    images: images::Images,
     form: form::FormEditor,
     schema: schema::SchemaEditor,
 }
@@ -48,7 +50,7 @@ impl DataPage {
                 .frame(egui::Frame::new())
                 .show(ui, |ui| {
                     ui.add_space(STEP);
-                    widgets::card(ui, cx.palette, |ui| head(ui, cx, &dataset, &mut self.form));
+                    widgets::card(ui, cx.palette, |ui| self.head(ui, cx, &dataset));
                 });
             egui::CentralPanel::no_frame().show(ui, |ui| self.schema_card(ui, cx, &dataset));
             return;
@@ -90,8 +92,36 @@ impl DataPage {
     fn preview_card(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
         widgets::card(ui, cx.palette, |ui| {
             ui.set_min_height(ui.available_height());
-            head(ui, cx, dataset, &mut self.form);
-            self.preview.show(ui, cx, dataset);
+            self.head(ui, cx, dataset);
+            match &dataset.images {
+                Some(images) => self.images.show(ui, cx, dataset, images),
+                None => self.preview.show(ui, cx, dataset),
+            }
+        });
+    }
+
+    /// The head of the rows or images: what they are, how they were read, and what folds them.
+    fn head(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &crate::engine::snapshot::Dataset) {
+        let t = cx.texts;
+        let (title, count) = if dataset.images.is_some() {
+            ("pictures-head", "pictures-count")
+        } else {
+            ("preview-title", "preview-rows")
+        };
+        ui.horizontal(|ui| {
+            ui.label(cx.palette.strong(t.get(title)));
+            let tip = t.get("steward-only-tip");
+            widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
+            match &dataset.images {
+                Some(images) => self.images.form(ui, cx, dataset, images),
+                None => self.form.show(ui, cx, dataset),
+            }
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                widgets::fold(ui, cx, Action::FoldRows, cx.settings.folded.rows);
+                let rows = format::count(dataset.table.rows() as u64);
+                let text = t.with(count, [("rows", rows.into())]);
+                ui.label(cx.palette.caption(text));
+            });
         });
     }
 }
@@ -115,28 +145,6 @@ fn failed(ui: &mut Ui, cx: &mut Cx<'_>) {
         });
     });
     ui.add_space(STEP);
-}
-
-/// The head of the rows: what they are, and what folds them.
-fn head(
-    ui: &mut Ui,
-    cx: &mut Cx<'_>,
-    dataset: &crate::engine::snapshot::Dataset,
-    form: &mut form::FormEditor,
-) {
-    let t = cx.texts;
-    ui.horizontal(|ui| {
-        ui.label(cx.palette.strong(t.get("preview-title")));
-        let tip = t.get("steward-only-tip");
-        widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
-        form.show(ui, cx, dataset);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            widgets::fold(ui, cx, Action::FoldRows, cx.settings.folded.rows);
-            let rows = format::count(dataset.table.rows() as u64);
-            let text = t.with("preview-rows", [("rows", rows.into())]);
-            ui.label(cx.palette.caption(text));
-        });
-    });
 }
 
 /// Says that nothing may be spent before it is known whose budget it is, and leads to the question.

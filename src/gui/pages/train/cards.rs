@@ -9,6 +9,7 @@ use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::jobs;
 use crate::gui::messages::was_discarded;
+use crate::gui::pages::train::grid::GridView;
 use crate::gui::pages::train::{histograms, sample};
 use crate::gui::plot::{self, Chart, Curve, Dash};
 use crate::gui::theme::{Palette, STEP};
@@ -18,6 +19,8 @@ use crate::gui::widgets;
 const LEAST: f32 = 204.0;
 /// The least height of the rows' card.
 const LEAST_ROWS: f32 = 150.0;
+/// The least height of the images' card where plots stand under it.
+const LEAST_IMAGES: f32 = 360.0;
 /// Below this width the cards stand in one column.
 const TWO_COLUMNS: f32 = 640.0;
 /// What a card's frame and head take of its height.
@@ -53,7 +56,7 @@ pub fn empty(ui: &mut Ui, cx: &mut Cx<'_>, blocked: Option<&str>) {
 type Draw = fn(&mut Ui, &mut Cx<'_>, &RunView, f32);
 
 /// Draws all cards of a run.
-pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
+pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
     banner(ui, cx, run);
     if run.thrown_away {
         return;
@@ -65,6 +68,61 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
             .with("run-of-table", [("name", run.dataset.as_str().into())]);
         ui.label(cx.palette.caption_on_ground(line));
     }
+    let is_of_images = run
+        .plan
+        .as_ref()
+        .is_some_and(|plan| plan.settings.table().is_none());
+    if is_of_images {
+        of_images(ui, cx, run, grid);
+    } else {
+        of_table(ui, cx, run);
+    }
+}
+
+/// The cards of a run on images: the images large, its plots beside them.
+fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
+    let size = ui.available_size() - vec2(0.0, 4.0);
+    let two = size.x >= TWO_COLUMNS;
+    ui.spacing_mut().item_spacing = vec2(STEP, STEP);
+    let plots: [Draw; 2] = [loss, privacy];
+    let count = plots.len() as f32;
+    let plot = if two {
+        let height = ((size.y - STEP * (count - 1.0)) / count).max(LEAST);
+        vec2(((size.x - STEP) * 0.42).min(460.0), height)
+    } else {
+        vec2(size.x, LEAST)
+    };
+    let images = if two {
+        vec2(size.x - STEP - plot.x, count * (plot.y + STEP) - STEP)
+    } else {
+        vec2(size.x, LEAST_IMAGES)
+    };
+    let plots = |ui: &mut Ui, cx: &mut Cx<'_>| {
+        ui.vertical(|ui| {
+            for (at, draw) in plots.iter().enumerate() {
+                ui.push_id(("card", at), |ui| {
+                    card(ui, cx.palette, plot, |ui| draw(ui, cx, run, plot.y - HEAD));
+                });
+            }
+        });
+    };
+    if two {
+        ui.horizontal_top(|ui| {
+            plots(ui, cx);
+            card(ui, cx.palette, images, |ui| {
+                grid.show(ui, cx, run, images.y - HEAD)
+            });
+        });
+    } else {
+        card(ui, cx.palette, images, |ui| {
+            grid.show(ui, cx, run, images.y - HEAD)
+        });
+        plots(ui, cx);
+    }
+}
+
+/// The cards of a run on a table.
+fn of_table(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
     let gap = STEP;
     let size = ui.available_size();
     let two = size.x >= TWO_COLUMNS;

@@ -5,19 +5,20 @@ use std::str::FromStr;
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 
 use crate::engine::command::{Method, PrivacyTarget, RunRequest};
-use crate::engine::snapshot::PlanPreview;
+use crate::engine::snapshot::{Dataset, PlanPreview};
 use crate::gui::bars::relation_key;
 use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::i18n::Texts;
 use crate::gui::pages::train::schedule;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets::{self, NumberRow, Slider};
 use crate::privacy::Neighboring;
-use crate::train::TrainSettings;
 use crate::train::describe::{
-    SETTINGS, SettingDescription, SettingGroup, SettingRange, SettingValue, listed,
+    Described, SettingDescription, SettingGroup, SettingRange, SettingValue, listed,
 };
+use crate::train::{RunSettings, TrainSettings};
 
 /// Round stops of ε.
 const EPSILONS: [f64; 9] = [0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0];
@@ -35,9 +36,9 @@ const GROUPS: [(SettingGroup, &str); 5] = [
 /// What the form starts from.
 pub struct Known<'a> {
     /// The settings in force.
-    pub settings: &'a TrainSettings,
-    /// What reset returns to.
-    pub recommended: &'a TrainSettings,
+    pub settings: &'a RunSettings,
+    /// What reset returns to, of the same kind.
+    pub recommended: &'a RunSettings,
     /// The plan worked out last, perhaps for an earlier request.
     pub plan: Option<std::sync::Arc<PlanPreview>>,
 }
@@ -71,30 +72,43 @@ impl Form {
             self::promise(ui, cx, promise);
             *target = *promise;
         }
-        let mut edited = TrainSettings::clone(settings);
-        for description in SETTINGS.iter().filter(|description| !description.advanced) {
-            if applies(description, request.method, &edited) {
-                self.setting(ui, cx, description, &mut edited, recommended);
+        // Whoever comes back to the recommended values has the recommended plan again.
+        match (settings, recommended) {
+            (RunSettings::Table(settings), RunSettings::Table(recommended)) => {
+                let mut edited = settings.clone();
+                self.settings(ui, cx, request, (&mut edited, recommended), applies);
+                if request.method.is_private() {
+                    schedule::show(ui, cx, &mut edited, recommended, plan.as_deref());
+                }
+                if edited != *settings {
+                    request.settings = (edited != *recommended).then_some(RunSettings::Table(edited));
+                }
             }
-        }
-        self.all_settings(ui, cx, request, &mut edited, recommended);
-        if request.method.is_private() {
-            schedule::show(ui, cx, &mut edited, recommended, plan.as_deref());
-        }
-        if edited != **settings {
-            // Whoever comes back to the recommended values has the recommended plan again.
-            request.settings = (edited != **recommended).then_some(edited);
+            (RunSettings::Images(settings), RunSettings::Images(recommended)) => {
+                let mut edited = settings.clone();
+                self.settings(ui, cx, request, (&mut edited, recommended), |_, _, _| true);
+                if edited != *settings {
+                    request.settings = (edited != *recommended).then_some(RunSettings::Images(edited));
+                }
+            }
+            _ => {}
         }
     }
 
-    fn all_settings(
+    /// Every setting of a kind: those that most people change, and behind a button the others.
+    fn settings<S: Described>(
         &mut self,
         ui: &mut Ui,
         cx: &Cx<'_>,
         request: &mut RunRequest,
-        edited: &mut TrainSettings,
-        recommended: &TrainSettings,
+        (edited, recommended): (&mut S, &S),
+        applies: impl Fn(&SettingDescription<S>, Method, &S) -> bool,
     ) {
+        for description in S::table().iter().filter(|description| !description.advanced) {
+            if applies(description, request.method, edited) {
+                self.setting(ui, cx, description, edited, recommended);
+            }
+        }
         let label = cx.texts.get(if self.all {
             "settings-fewer"
         } else {
@@ -107,7 +121,7 @@ impl Form {
             return;
         }
         for (group, key) in GROUPS {
-            let members: Vec<_> = SETTINGS
+            let members: Vec<_> = S::table()
                 .iter()
                 .filter(|description| description.group == group && description.advanced)
                 .filter(|description| applies(description, request.method, edited))
@@ -124,18 +138,16 @@ impl Form {
         seed(ui, cx, request);
     }
 
-    fn setting(
+    fn setting<S: Described>(
         &mut self,
         ui: &mut Ui,
         cx: &Cx<'_>,
-        description: &'static SettingDescription,
-        settings: &mut TrainSettings,
-        recommended: &TrainSettings,
+        description: &'static SettingDescription<S>,
+        settings: &mut S,
+        recommended: &S,
     ) {
-        let (name_key, help_key) = (
-            format!("setting-{}", description.key),
-            format!("setting-{}-help", description.key),
-        );
+        let name_key = text_key::<S>(cx.texts, description.key);
+        let help_key = format!("{name_key}-help");
         let (name, help) = (cx.texts.get(&name_key), cx.texts.get(&help_key));
         ui.push_id(description.key, |ui| {
             let value = description.get(settings);
@@ -244,6 +256,16 @@ impl Form {
     }
 }
 
+/// The key of a setting's text: that of its kind of data, or the one that serves every kind.
+fn text_key<S: Described>(texts: &Texts, key: &str) -> String {
+    let own = format!("{}-{key}", S::TEXTS);
+    if texts.has(&own) {
+        own
+    } else {
+        format!("setting-{key}")
+    }
+}
+
 /// Whether a setting matters for the method and the other settings.
 fn applies(description: &SettingDescription, method: Method, settings: &TrainSettings) -> bool {
     match description.key {
@@ -272,7 +294,7 @@ fn short(value: f64) -> String {
     format::significant(value, 4)
 }
 
-fn unit<'a>(cx: &Cx<'a>, description: &SettingDescription) -> &'a str {
+fn unit<'a, S: Default>(cx: &Cx<'a>, description: &SettingDescription<S>) -> &'a str {
     match description.unit {
         "steps" => cx.texts.get("unit-steps"),
         "rows" => cx.texts.get("unit-rows"),
@@ -281,7 +303,19 @@ fn unit<'a>(cx: &Cx<'a>, description: &SettingDescription) -> &'a str {
         "of ε" => cx.texts.get("unit-of-epsilon"),
         "bins" => cx.texts.get("unit-bins"),
         "numbers" => cx.texts.get("unit-numbers"),
+        "images" => cx.texts.get("unit-images"),
+        "units" => cx.texts.get("unit-units"),
+        "channels" => cx.texts.get("unit-channels"),
         _ => "",
+    }
+}
+
+/// The methods that can learn from what is open.
+pub fn methods_for(dataset: Option<&Dataset>) -> &'static [Method] {
+    if dataset.is_some_and(|dataset| dataset.images.is_some()) {
+        &Method::FOR_IMAGES
+    } else {
+        &Method::FOR_TABLES
     }
 }
 
@@ -307,17 +341,18 @@ fn heading(ui: &mut Ui, cx: &mut Cx<'_>, request: &mut RunRequest) {
 
 fn method(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest, target: &PrivacyTarget) {
     let t = cx.texts;
-    let methods = [
-        (Method::Dpgan, "method-dpgan-choice"),
-        (Method::Gan, "method-gan-choice"),
-    ];
-    let names: Vec<&str> = methods.iter().map(|(_, key)| t.get(key)).collect();
+    let methods = methods_for(cx.snapshot.dataset.as_deref());
+    let keys: Vec<String> = methods
+        .iter()
+        .map(|method| format!("method-{}-choice", method.name()))
+        .collect();
+    let names: Vec<&str> = keys.iter().map(|key| t.get(key)).collect();
     let chosen = methods
         .iter()
-        .position(|(method, _)| *method == request.method)
+        .position(|method| *method == request.method)
         .unwrap_or(0);
     if let Some(at) = pick(ui, t.get("method-name"), t.get("method-tip"), chosen, &names) {
-        request.method = methods[at].0;
+        request.method = methods[at];
         request.target = request.method.is_private().then_some(*target);
     }
 }
@@ -434,21 +469,33 @@ fn seed(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
 mod tests {
     use super::*;
     use crate::engine::settings::Language;
-    use crate::gui::i18n::Texts;
+    use crate::train::image::ImageSettings;
+
+    fn told<S: Described>(texts: &Texts) {
+        for description in S::table() {
+            let key = text_key::<S>(texts, description.key);
+            assert!(texts.has(&key), "{key}");
+            assert!(texts.has(&format!("{key}-help")), "{key}-help");
+            if let SettingRange::Choice(names) = description.range {
+                for name in names {
+                    assert!(texts.has(&format!("choice-{name}")), "choice-{name}");
+                }
+            }
+        }
+    }
 
     #[test]
-    fn every_setting_and_choice_has_its_texts_in_both_languages() {
+    fn every_setting_choice_and_method_has_its_texts_in_both_languages() {
         for language in [Language::English, Language::Chinese] {
             let texts = Texts::new(language);
-            for description in &SETTINGS {
-                let key = format!("setting-{}", description.key);
-                assert!(texts.has(&key), "{key}");
-                assert!(texts.has(&format!("{key}-help")), "{key}-help");
-                if let SettingRange::Choice(names) = description.range {
-                    for name in names {
-                        assert!(texts.has(&format!("choice-{name}")), "choice-{name}");
-                    }
-                }
+            told::<TrainSettings>(&texts);
+            told::<ImageSettings>(&texts);
+            for method in Method::FOR_TABLES.iter().chain(&Method::FOR_IMAGES) {
+                assert!(
+                    texts.has(&format!("method-{}-choice", method.name())),
+                    "{method:?}"
+                );
+                assert!(texts.has(&format!("method-{}", method.name())), "{method:?}");
             }
         }
     }

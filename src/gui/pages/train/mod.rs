@@ -3,6 +3,7 @@
 mod cards;
 pub mod cost;
 mod form;
+pub mod grid;
 mod histograms;
 mod inverse;
 pub mod sample;
@@ -15,7 +16,7 @@ use eframe::egui::{self, Ui};
 
 use crate::data::Schema;
 use crate::engine::command::{Command, PrivacyTarget, RunId, RunRequest};
-use crate::engine::snapshot::{PlanPreview, RunView, Snapshot};
+use crate::engine::snapshot::{Dataset, PlanPreview, RunView, Snapshot};
 use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::jobs;
@@ -23,7 +24,8 @@ use crate::gui::pages::data::open_names;
 use crate::gui::panels::Sized;
 use crate::gui::theme::STEP;
 use crate::gui::widgets;
-use crate::train::TrainSettings;
+use crate::train::image::ImageSettings;
+use crate::train::{RunSettings, TrainSettings};
 
 /// The width of the form.
 const FORM: f32 = 292.0;
@@ -37,7 +39,7 @@ pub struct TrainPage {
     /// The promise to return to when a method without one is left.
     target: PrivacyTarget,
     /// The settings that the engine recommended last; the form's reset returns to them.
-    recommended: TrainSettings,
+    recommended: RunSettings,
     asked: Option<(RunRequest, Arc<Schema>)>,
     focus: Option<RunId>,
     odds: Cell<Option<([u64; 3], f64)>>,
@@ -45,6 +47,7 @@ pub struct TrainPage {
     /// The latest run when a start was sent, until the new run is seen: a second press must not reserve twice.
     starting: Option<RunId>,
     inverse: inverse::Inverse,
+    grid: grid::GridView,
 }
 
 impl Default for TrainPage {
@@ -52,13 +55,14 @@ impl Default for TrainPage {
         Self {
             request: RunRequest::default(),
             target: PrivacyTarget::default(),
-            recommended: TrainSettings::default(),
+            recommended: RunSettings::Table(TrainSettings::default()),
             asked: None,
             focus: None,
             odds: Cell::new(None),
             form: form::Form::default(),
             starting: None,
             inverse: inverse::Inverse::default(),
+            grid: grid::GridView::default(),
         }
     }
 }
@@ -67,6 +71,7 @@ impl TrainPage {
     /// Draws the page; there is an open table or a run.
     pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         self.request.device = cx.settings.device;
+        self.suit(cx.snapshot.dataset.as_deref());
         self.inverse.take(cx, &mut self.request);
         self.draw(ui, cx);
         // After the form, so that what it asks for is what it shows.
@@ -142,6 +147,26 @@ impl TrainPage {
         });
     }
 
+    /// Takes back what does not suit the data that is open: a method or settings of the other kind of data.
+    fn suit(&mut self, dataset: Option<&Dataset>) {
+        let Some(dataset) = dataset else { return };
+        let methods = form::methods_for(Some(dataset));
+        if !methods.contains(&self.request.method) {
+            self.request.method = methods[0];
+            self.request.target = self.request.method.is_private().then_some(self.target);
+        }
+        let is_of_images = dataset.images.is_some();
+        let fits = |settings: &RunSettings| settings.images().is_some() == is_of_images;
+        self.request.settings = self.request.settings.take().filter(fits);
+        if !fits(&self.recommended) {
+            self.recommended = if is_of_images {
+                RunSettings::Images(ImageSettings::default())
+            } else {
+                RunSettings::Table(TrainSettings::default())
+            };
+        }
+    }
+
     /// The answer to what the form asks, once it is there.
     fn answer<'a>(&self, cx: &Cx<'a>) -> Option<&'a Arc<PlanPreview>> {
         cx.snapshot
@@ -156,9 +181,8 @@ impl TrainPage {
         if let Some(plan) = &snapshot.plan
             && plan.request.settings.is_none()
             && let Ok(summary) = &plan.outcome
-            && let Some(settings) = summary.settings.table()
         {
-            self.recommended.clone_from(settings);
+            self.recommended.clone_from(&summary.settings);
         }
         let Some(dataset) = &snapshot.dataset else {
             self.asked = None;
@@ -213,17 +237,11 @@ impl TrainPage {
 
     fn form_contents(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let plan = self.answer(cx).cloned();
-        let settings = match (&self.request.settings, &plan) {
-            (Some(settings), _) => settings.clone(),
-            (None, Some(plan)) => plan
-                .outcome
-                .as_ref()
-                .ok()
-                .and_then(|plan| plan.settings.table())
-                .unwrap_or(&self.recommended)
-                .clone(),
-            (None, None) => self.recommended.clone(),
-        };
+        let typed = self.request.settings.clone();
+        let planned = plan.as_ref().and_then(|plan| plan.outcome.as_ref().ok());
+        let settings = typed
+            .or_else(|| planned.map(|plan| plan.settings.clone()))
+            .unwrap_or_else(|| self.recommended.clone());
         let known = form::Known {
             settings: &settings,
             recommended: &self.recommended,
@@ -251,7 +269,7 @@ impl TrainPage {
         if cx.snapshot.runs.len() > 1 {
             self.choose_run(ui, cx, &run);
         }
-        cards::show(ui, cx, &run);
+        cards::show(ui, cx, &run, &mut self.grid);
     }
 
     fn choose_run(&mut self, ui: &mut Ui, cx: &Cx<'_>, shown: &RunView) {
