@@ -160,14 +160,12 @@ fn privacy_of(request: &RunRequest, schema: &Schema) -> Privacy {
 }
 
 /// Settings that came with a recipe for another kind of data.
-fn other_settings(of: &str, data: &str) -> Problem {
+fn other_settings() -> Problem {
     Problem::plain(
         Area::Train,
         message!(
             "say-other-settings",
-            "these settings are for {of}, and the data are {data}; leave them out, or take a recipe for {data}",
-            of = of,
-            data = data
+            "these settings are for another kind of data (tables or images) than what is open; leave them out, or take a recipe for it"
         ),
     )
 }
@@ -176,7 +174,7 @@ fn image_settings_for(request: &RunRequest) -> Result<ImageSettings, Problem> {
     let epsilon = request.target.map(|target| target.epsilon);
     let mut settings = match &request.settings {
         Some(RunSettings::Images(settings)) => settings.clone(),
-        Some(RunSettings::Table(_)) => return Err(other_settings("tables", "images")),
+        Some(RunSettings::Table(_)) => return Err(other_settings()),
         None => ImageSettings::recommended(epsilon),
     };
     for (key, value) in &request.overrides {
@@ -263,7 +261,7 @@ fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<Tr
     let epsilon = request.target.map(|target| target.epsilon);
     let mut settings = match (&request.settings, epsilon) {
         (Some(RunSettings::Table(settings)), _) => settings.clone(),
-        (Some(RunSettings::Images(_)), _) => return Err(other_settings("images", "tables")),
+        (Some(RunSettings::Images(_)), _) => return Err(other_settings()),
         (None, Some(epsilon)) => recommended(known_rows(schema, rows), schema, epsilon),
         (None, None) => TrainSettings::default(),
     };

@@ -212,7 +212,7 @@ say-version-open = 账本认识名为“{ $name }”、内容不同的数据集 
 say-version-no-table = 请先打开数据表，再说明它是哪个数据集的新版本
 say-total-no-table = 请先打开数据表，再设置它的总预算
 say-recipe-method = 不认识配方中的方法“{ $name }”
-say-other-settings = 这些设置用于 { $of }，而数据是 { $data }；请去掉这些设置，或换用适合 { $data } 的配方
+say-other-settings = 这些设置用于另一类数据（数据表或图像），与所打开的数据不符；请去掉这些设置，或换用适合的配方
 say-recipe-device = 不认识配方中的设备“{ $name }”
 
 ## 导出
