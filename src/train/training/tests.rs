@@ -47,6 +47,7 @@ fn a_planned_run_executes_exactly_what_was_planned() {
             .run(&Control::new(), &mut |observation| match observation {
                 Observation::Step(step) => seen.push(step),
                 Observation::Sample(batch) => shown += batch.num_rows(),
+                Observation::Images(_) => panic!("a table has no images"),
                 Observation::Fidelity(fidelity) => {
                     assert!(
                         fidelity
