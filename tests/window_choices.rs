@@ -237,6 +237,7 @@ fn a_schedule_of_ones_own_points_is_planned_within_the_same_total() {
                     .request
                     .settings
                     .as_ref()
+                    .and_then(|settings| settings.table())
                     .map(|settings| &settings.schedule_points);
                 !plan.outdated && points.is_some_and(|points| (points[0] - kept).abs() < 1e-9)
             });
@@ -263,6 +264,7 @@ fn a_schedule_of_ones_own_points_is_planned_within_the_same_total() {
                 .request
                 .settings
                 .as_ref()
+                .and_then(|settings| settings.table())
                 .map(|settings| &settings.schedule_points);
             points.is_some_and(|points| (points[0] - 4.0).abs() < 1e-9)
         });

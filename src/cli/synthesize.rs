@@ -21,8 +21,8 @@ use crate::export::{ImageFormat, Recipe, TableFormat, check_not_input, try_image
 use crate::privacy::Neighboring;
 use crate::privacy::ledger::EntryId;
 use crate::train::describe::Described;
-use crate::train::image::{ImageSettings, class_of};
-use crate::train::{DeviceKind, RunSettings, StopReason, TrainSettings, describe};
+use crate::train::image::class_of;
+use crate::train::{DeviceKind, RunSettings, StopReason, describe};
 
 /// Arguments of `synthesize`.
 #[derive(Debug, Args)]
@@ -255,11 +255,11 @@ fn request(args: &SynthesizeArgs, is_images: bool) -> Result<RunRequest, CliErro
         request.overrides.push(("schedule".into(), schedule.clone()));
     }
     // A misspelt key or an impossible value is told before anything is loaded.
-    match (&request.settings, is_images) {
-        (Some(RunSettings::Images(settings)), _) => probe(settings.clone(), &request.overrides)?,
-        (Some(RunSettings::Table(settings)), _) => probe(settings.clone(), &request.overrides)?,
-        (None, true) => probe(ImageSettings::default(), &request.overrides)?,
-        (None, false) => probe(TrainSettings::default(), &request.overrides)?,
+    let settings = request.settings.clone();
+    match settings.unwrap_or_else(|| request.method.settings(is_images)) {
+        RunSettings::Table(settings) => probe(settings, &request.overrides)?,
+        RunSettings::Pairs(settings) => probe(settings, &request.overrides)?,
+        RunSettings::Images(settings) => probe(settings, &request.overrides)?,
     }
     Ok(request)
 }

@@ -19,6 +19,7 @@ use crate::num::Message;
 use crate::privacy::AccountantKind;
 use crate::privacy::ledger::PrivacyUnit;
 use crate::train::image::ImageSettings;
+use crate::train::pairs::PairSettings;
 use crate::train::{DeviceKind, RunSettings, StopReason, TrainSettings};
 
 /// The certificate of a file drawn from a run's generator.
@@ -132,10 +133,10 @@ fn domain_of(finished: &FinishedRun) -> Domain {
                 provenance: Some(Provenance::Declared),
             },
         );
-        // The noisy counts of a mean embedding are part of its release, and nothing else tells the number of images.
-        if finished.request.method == Method::DpMerf && domain.rows.is_none() {
-            domain.rows = Some(Provenance::Bought);
-        }
+    }
+    // Noisy counts are part of what these release, and nothing else of theirs tells the number of rows or images.
+    if matches!(finished.request.method, Method::DpMerf | Method::Gem) && domain.rows.is_none() {
+        domain.rows = Some(Provenance::Bought);
     }
     domain
 }
@@ -143,7 +144,7 @@ fn domain_of(finished: &FinishedRun) -> Domain {
 /// How rows came into what was released.
 fn sampling_of(finished: &FinishedRun) -> Sampling {
     match finished.request.method {
-        Method::DpMerf => Sampling::AllRows,
+        Method::DpMerf | Method::Gem => Sampling::AllRows,
         Method::Dpgan | Method::Gan => Sampling::Poisson,
     }
 }
@@ -186,6 +187,7 @@ pub(super) fn recipe(finished: &FinishedRun, rows: usize) -> Result<Recipe, Prob
     recipe.rows = Some(rows as u64);
     let recipe = match &finished.plan.settings {
         RunSettings::Table(settings) => recipe.with_settings(settings),
+        RunSettings::Pairs(settings) => recipe.with_settings(settings),
         RunSettings::Images(settings) => recipe.with_settings(settings),
     };
     recipe
@@ -221,7 +223,10 @@ impl RunRequest {
             None => DeviceKind::default(),
         };
         let misread = |error: toml::de::Error| Problem::new(Area::Train, &error);
-        let settings = if recipe.settings.contains_key(ImageSettings::OWN_KEY) {
+        let settings = if recipe.settings.contains_key(PairSettings::OWN_KEY) {
+            let settings = recipe.settings::<PairSettings>().map_err(misread)?;
+            Some(RunSettings::Pairs(settings))
+        } else if recipe.settings.contains_key(ImageSettings::OWN_KEY) {
             let settings = recipe.settings::<ImageSettings>().map_err(misread)?;
             Some(RunSettings::Images(settings))
         } else if recipe.settings.is_empty() {

@@ -14,7 +14,9 @@ use crate::privacy::Neighboring;
 use crate::release::ReleaseRequest;
 use crate::release::outlook::Question;
 pub use crate::train::Condition;
-use crate::train::{DeviceKind, RunSettings};
+use crate::train::image::ImageSettings;
+use crate::train::pairs::PairSettings;
+use crate::train::{DeviceKind, RunSettings, TrainSettings};
 
 /// Identifies a training run for as long as the program is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -114,14 +116,16 @@ pub enum Method {
     Gan,
     /// A generator that follows one noisy mean embedding of images.
     DpMerf,
+    /// A generator that follows noisy counts of pairs of a table's columns.
+    Gem,
 }
 
 impl Method {
     /// Every method, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::Dpgan, Self::DpMerf, Self::Gan];
+    pub const ALL: [Self; 4] = [Self::Dpgan, Self::Gem, Self::DpMerf, Self::Gan];
 
     /// The methods that learn from tables, the one to begin with first.
-    pub const FOR_TABLES: [Self; 2] = [Self::Dpgan, Self::Gan];
+    pub const FOR_TABLES: [Self; 3] = [Self::Dpgan, Self::Gem, Self::Gan];
 
     /// The methods that learn from images, the one to begin with first.
     pub const FOR_IMAGES: [Self; 1] = [Self::DpMerf];
@@ -132,12 +136,22 @@ impl Method {
             Self::Dpgan => "dpgan",
             Self::Gan => "gan",
             Self::DpMerf => "dp-merf",
+            Self::Gem => "gem",
+        }
+    }
+
+    /// The settings to start from, of the kind that the method has on images or on a table.
+    pub fn settings(self, on_images: bool) -> RunSettings {
+        match self {
+            _ if on_images => RunSettings::Images(ImageSettings::default()),
+            Self::Gem => RunSettings::Pairs(PairSettings::default()),
+            Self::Dpgan | Self::Gan | Self::DpMerf => RunSettings::Table(TrainSettings::default()),
         }
     }
 
     /// Whether the method spends privacy budget.
     pub fn is_private(self) -> bool {
-        matches!(self, Self::Dpgan | Self::DpMerf)
+        matches!(self, Self::Dpgan | Self::DpMerf | Self::Gem)
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a request to a plan, and from a plan to what trains: a table's rows or images.
 
-use crate::data::{EncodedRows, Provenance, RowEncoder, Schema};
+use crate::data::{EncodedRows, EncoderSettings, Provenance, RowEncoder, Schema};
 use crate::engine::command::{Method, PrivacyTarget, RunRequest};
 use crate::engine::event::{Area, Problem};
 use crate::engine::snapshot::Dataset;
@@ -8,6 +8,7 @@ use crate::message;
 use crate::num::{Delta, Message, Progress, RandomSource};
 use crate::privacy::{EventList, Neighboring};
 use crate::train::image::{ImageMethod, ImagePlan, ImageSettings, ImageTraining, TrainImages};
+use crate::train::pairs::{PairPlan, PairSettings, PairTraining};
 use crate::train::{
     Control, DeviceKind, Observation, Plan, PlanError, PlanSummary, PlanWarning, Privacy, RunSettings,
     TrainError, TrainSettings, Trained, Training, describe, known_rows, recommended, rounded_up,
@@ -16,6 +17,7 @@ use crate::train::{
 /// A checked and calibrated run, by what it learns from.
 pub(super) enum Planned {
     Table(Box<Plan>),
+    Pairs(Box<PairPlan>),
     Images(Box<ImagePlan>),
 }
 
@@ -23,6 +25,13 @@ impl Planned {
     /// Plans the run that is asked for on a data set.
     pub fn of(request: &RunRequest, dataset: &Dataset) -> Result<Self, Problem> {
         match &dataset.images {
+            None if request.method == Method::Gem => {
+                let settings = pair_settings_for(request)?;
+                let privacy = privacy_of(request, &dataset.schema);
+                PairPlan::new(&settings, &dataset.schema, dataset.table.rows(), privacy)
+                    .map(|plan| Self::Pairs(Box::new(plan)))
+                    .map_err(|error| Problem::new(Area::Train, &error))
+            }
             None => plan_for(request, &dataset.schema, dataset.table.rows())
                 .map(|plan| Self::Table(Box::new(plan))),
             Some(images) => {
@@ -39,6 +48,7 @@ impl Planned {
     pub fn summary(&self) -> PlanSummary {
         match self {
             Self::Table(plan) => plan.summary(),
+            Self::Pairs(plan) => plan.summary(),
             Self::Images(plan) => plan.summary(),
         }
     }
@@ -46,6 +56,7 @@ impl Planned {
     pub fn warnings(&self) -> &[PlanWarning] {
         match self {
             Self::Table(plan) => plan.warnings(),
+            Self::Pairs(plan) => plan.warnings(),
             Self::Images(plan) => plan.warnings(),
         }
     }
@@ -53,6 +64,7 @@ impl Planned {
     pub fn events(&self) -> EventList {
         match self {
             Self::Table(plan) => plan.events(),
+            Self::Pairs(plan) => plan.events(),
             Self::Images(plan) => plan.events(),
         }
     }
@@ -60,6 +72,7 @@ impl Planned {
     pub fn epsilon(&self) -> Option<f64> {
         match self {
             Self::Table(plan) => plan.epsilon(),
+            Self::Pairs(plan) => plan.epsilon(),
             Self::Images(plan) => plan.epsilon(),
         }
     }
@@ -67,6 +80,7 @@ impl Planned {
     pub fn delta(&self) -> Option<Delta> {
         match self {
             Self::Table(plan) => plan.delta(),
+            Self::Pairs(plan) => plan.delta(),
             Self::Images(plan) => plan.delta(),
         }
     }
@@ -74,6 +88,7 @@ impl Planned {
     pub fn steps(&self) -> u64 {
         match self {
             Self::Table(plan) => plan.steps(),
+            Self::Pairs(plan) => plan.steps(),
             Self::Images(plan) => plan.steps(),
         }
     }
@@ -87,11 +102,12 @@ impl Planned {
                 Ok(Ready::Images(plan, Box::new(images)))
             }
             (Self::Table(plan), _) => {
-                let encoder = RowEncoder::new(&dataset.schema, plan.encoder_settings()).map_err(failed)?;
-                let rows = encoder
-                    .encode(&dataset.table, &Progress::default())
-                    .map_err(failed)?;
-                Ok(Ready::Table(plan, Box::new(encoder), Box::new(rows)))
+                let (encoder, rows) = encoded(dataset, plan.encoder_settings())?;
+                Ok(Ready::Table(plan, encoder, rows))
+            }
+            (Self::Pairs(plan), _) => {
+                let (encoder, rows) = encoded(dataset, plan.encoder_settings())?;
+                Ok(Ready::Pairs(plan, encoder, rows))
             }
             (Self::Images(_), None) => Err(Problem::plain(
                 Area::Train,
@@ -101,9 +117,22 @@ impl Planned {
     }
 }
 
+type Encoded = (Box<RowEncoder>, Box<EncodedRows>);
+
+/// The table's rows, encoded, and what encoded them.
+fn encoded(dataset: &Dataset, settings: &EncoderSettings) -> Result<Encoded, Problem> {
+    let failed = |error| Problem::new(Area::Train, &error);
+    let encoder = RowEncoder::new(&dataset.schema, settings).map_err(failed)?;
+    let rows = encoder
+        .encode(&dataset.table, &Progress::default())
+        .map_err(failed)?;
+    Ok((Box::new(encoder), Box::new(rows)))
+}
+
 /// All that a run needs.
 pub(super) enum Ready {
     Table(Box<Plan>, Box<RowEncoder>, Box<EncodedRows>),
+    Pairs(Box<PairPlan>, Box<RowEncoder>, Box<EncodedRows>),
     Images(Box<ImagePlan>, Box<TrainImages>),
 }
 
@@ -111,7 +140,7 @@ impl Ready {
     /// Numbers outside their bounds: a private figure.
     pub fn clamped_cells(&self) -> u64 {
         match self {
-            Self::Table(_, _, rows) => rows.clamped_cells(),
+            Self::Table(_, _, rows) | Self::Pairs(_, _, rows) => rows.clamped_cells(),
             Self::Images(..) => 0,
         }
     }
@@ -128,6 +157,9 @@ impl Ready {
             Self::Table(plan, encoder, rows) => {
                 Training::new(*plan, *encoder, *rows, device, random)?.run(control, observe)
             }
+            Self::Pairs(plan, encoder, rows) => {
+                PairTraining::new(*plan, *encoder, *rows, device, random)?.run(control, observe)
+            }
             Self::Images(plan, images) => {
                 ImageTraining::new(*plan, *images, device, random)?.run(control, observe)
             }
@@ -139,7 +171,7 @@ impl Ready {
 fn image_method(method: Method) -> Result<ImageMethod, PlanError> {
     match method {
         Method::DpMerf => Ok(ImageMethod::MeanEmbedding),
-        Method::Dpgan | Method::Gan => Err(PlanError::Method {
+        Method::Dpgan | Method::Gan | Method::Gem => Err(PlanError::Method {
             method: method.name(),
             data: "images",
             instead: "dp-merf",
@@ -159,22 +191,34 @@ fn privacy_of(request: &RunRequest, schema: &Schema) -> Privacy {
     }
 }
 
-/// Settings that came with a recipe for another kind of data.
+/// Settings that came with a recipe for another kind of data or another method.
 fn other_settings() -> Problem {
     Problem::plain(
         Area::Train,
         message!(
             "say-other-settings",
-            "these settings are for another kind of data (tables or images) than what is open; leave them out, or take a recipe for it"
+            "these settings are for another method or kind of data than the one at hand; leave them out, or take a recipe for it"
         ),
     )
+}
+
+fn pair_settings_for(request: &RunRequest) -> Result<PairSettings, Problem> {
+    let mut settings = match &request.settings {
+        Some(RunSettings::Pairs(settings)) => settings.clone(),
+        Some(_) => return Err(other_settings()),
+        None => PairSettings::default(),
+    };
+    for (key, value) in &request.overrides {
+        describe::set_text(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
+    }
+    Ok(settings)
 }
 
 fn image_settings_for(request: &RunRequest) -> Result<ImageSettings, Problem> {
     let epsilon = request.target.map(|target| target.epsilon);
     let mut settings = match &request.settings {
         Some(RunSettings::Images(settings)) => settings.clone(),
-        Some(RunSettings::Table(_)) => return Err(other_settings()),
+        Some(_) => return Err(other_settings()),
         None => ImageSettings::recommended(epsilon),
     };
     for (key, value) in &request.overrides {
@@ -261,7 +305,7 @@ fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<Tr
     let epsilon = request.target.map(|target| target.epsilon);
     let mut settings = match (&request.settings, epsilon) {
         (Some(RunSettings::Table(settings)), _) => settings.clone(),
-        (Some(RunSettings::Images(_)), _) => return Err(other_settings()),
+        (Some(_), _) => return Err(other_settings()),
         (None, Some(epsilon)) => recommended(known_rows(schema, rows), schema, epsilon),
         (None, None) => TrainSettings::default(),
     };

@@ -52,6 +52,24 @@ struct Moments {
     variance: Tensor<2>,
 }
 
+/// A training pass without drawing: each head's probabilities, and the leaves to which a judgement flows back.
+pub struct SoftPass {
+    leaves: Vec<Tensor<2>>,
+    probabilities: Tensor<2>,
+}
+
+impl SoftPass {
+    /// Each head's probabilities (a scalar head's number). Shape `[batch, width]`, tracked.
+    pub fn probabilities(&self) -> Tensor<2> {
+        self.probabilities.clone()
+    }
+
+    /// The loss's gradient by all parameters, flat. Shape `[parameters]`.
+    pub fn gradient(self, loss: &Tensor<1>) -> Tensor<1> {
+        gradient(&self.leaves, loss)
+    }
+}
+
 /// A training pass: rows to be judged, and the leaves to which the judgement flows back.
 pub struct TrainingPass {
     leaves: Vec<Tensor<2>>,
@@ -71,16 +89,21 @@ impl TrainingPass {
 
     /// The loss's gradient by all parameters, flat. Shape `[parameters]`.
     pub fn gradient(self, loss: &Tensor<1>) -> Tensor<1> {
-        let mut gradients = loss.backward();
-        let parts = self.leaves.iter().map(|leaf| {
-            let [rows, columns] = leaf.dims();
-            let gradient = leaf.grad_remove(&mut gradients);
-            gradient
-                .unwrap_or_else(|| leaf.clone().inner().zeros_like())
-                .reshape([rows * columns])
-        });
-        Tensor::cat(parts.collect(), 0)
+        gradient(&self.leaves, loss)
     }
+}
+
+/// A loss's gradient by all leaves, flat.
+fn gradient(leaves: &[Tensor<2>], loss: &Tensor<1>) -> Tensor<1> {
+    let mut gradients = loss.backward();
+    let parts = leaves.iter().map(|leaf| {
+        let [rows, columns] = leaf.dims();
+        let gradient = leaf.grad_remove(&mut gradients);
+        gradient
+            .unwrap_or_else(|| leaf.clone().inner().zeros_like())
+            .reshape([rows * columns])
+    });
+    Tensor::cat(parts.collect(), 0)
 }
 
 impl Generator {
@@ -189,8 +212,8 @@ impl Generator {
         (flow.matmul(next()) + next(), used)
     }
 
-    /// A pass through which gradients flow.
-    pub fn training_pass(&self, rows: usize, temperature: f64, random: &mut impl Rng) -> TrainingPass {
+    /// The parameters as leaves of a gradient, and the logits of rows that were made with them.
+    fn tracked(&self, rows: usize, random: &mut impl Rng) -> (Vec<Tensor<2>>, Tensor<2>) {
         let leaves: Vec<_> = self
             .leaves
             .iter()
@@ -199,6 +222,21 @@ impl Generator {
             .collect();
         let latents = self.latents(rows, random).autodiff();
         let (logits, _) = self.flow(&leaves, latents, None);
+        (leaves, logits)
+    }
+
+    /// A pass through which gradients flow to the probabilities alone: nothing is drawn.
+    pub fn soft_pass(&self, rows: usize, random: &mut impl Rng) -> SoftPass {
+        let (leaves, logits) = self.tracked(rows, random);
+        SoftPass {
+            probabilities: self.soft_heads.probabilities(&logits),
+            leaves,
+        }
+    }
+
+    /// A pass through which gradients flow.
+    pub fn training_pass(&self, rows: usize, temperature: f64, random: &mut impl Rng) -> TrainingPass {
+        let (leaves, logits) = self.tracked(rows, random);
         let width = self.shape.heads.width();
         let gumbel = matrix(gumbel_noise(rows * width, random), rows, width, &self.device);
         TrainingPass {

@@ -217,17 +217,32 @@ impl SoftHeads {
         let hard = noisy.clone().inner().equal(top.clone()).float();
         let soft = self.softmax(noisy.div_scalar(temperature), top.div_scalar(temperature));
         let rows = soft.clone() + (hard - soft.inner()).autodiff();
-        let probabilities = self.softmax(logits.clone(), self.head_maxima(logits.clone().inner()));
+        let probabilities = self.probabilities(logits);
         match &self.scalar {
             None => SoftRows { rows, probabilities },
             Some(scalar) => {
                 let scalar = scalar.clone().autodiff();
-                let numbers = burn::tensor::activation::sigmoid(logits.clone()) * scalar.clone();
-                let one_hot = scalar.neg().add_scalar(1.0);
+                let one_hot = scalar.clone().neg().add_scalar(1.0);
                 SoftRows {
-                    rows: rows * one_hot.clone() + numbers.clone(),
-                    probabilities: probabilities * one_hot + numbers,
+                    rows: rows * one_hot + probabilities.clone() * scalar,
+                    probabilities,
                 }
+            }
+        }
+    }
+
+    /// The softmax of one-hot heads, the sigmoid of scalar ones.
+    ///
+    /// # Shapes
+    /// - logits: `[batch, width]`, tracked by autodiff
+    pub fn probabilities(&self, logits: &Tensor<2>) -> Tensor<2> {
+        let probabilities = self.softmax(logits.clone(), self.head_maxima(logits.clone().inner()));
+        match &self.scalar {
+            None => probabilities,
+            Some(scalar) => {
+                let scalar = scalar.clone().autodiff();
+                let numbers = burn::tensor::activation::sigmoid(logits.clone()) * scalar.clone();
+                probabilities * scalar.neg().add_scalar(1.0) + numbers
             }
         }
     }

@@ -7,13 +7,16 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::observe::{ColumnHistogram, Fidelity};
+use super::observe::{ColumnHistogram, Fidelity, Observation};
+use super::synthesizer::{SampleError, TableGenerator};
 use crate::data::{Block, EncodedRows, RowEncoder};
 use crate::evaluate::{FrechetReference, Moments, total_variation};
-use crate::num::StewardOnly;
+use crate::num::{RandomSource, StewardOnly};
 
 /// Rows of each side behind a Fréchet distance.
-pub const FRECHET_ROWS: usize = 2000;
+const FRECHET_ROWS: usize = 2000;
+/// Synthetic rows that are shown while training.
+const SHOWN_ROWS: usize = 24;
 /// Rows encoded wider than this are compared over fewer of them: the cost grows with the cube of the width.
 const WIDE: usize = 600;
 /// Rows of each side when they are wide.
@@ -169,6 +172,34 @@ impl FidelityThread {
         self.is_idle = fidelity.step == self.offered;
         self.next = self.next.max(Instant::now() + took * REST_FACTOR);
         Some(fidelity)
+    }
+
+    /// Passes on a finished comparison, and offers rows of the generator for another when its time has come or the run
+    /// is at its last step. A few of those rows are shown: the run has paid for them.
+    ///
+    /// # Errors
+    /// When rows cannot be decoded.
+    pub fn compare(
+        &mut self,
+        (step, is_last): (u64, bool),
+        generator: impl FnOnce() -> TableGenerator,
+        random: &mut RandomSource,
+        observe: &mut dyn FnMut(Observation),
+    ) -> Result<(), SampleError> {
+        if let Some(latest) = self.latest() {
+            observe(Observation::Fidelity(latest));
+        }
+        if !self.wants_rows() && !is_last {
+            return Ok(());
+        }
+        // Not frozen: its moments come from these rows themselves, which saves a pass over many latents.
+        let generator = generator();
+        let rows = generator.sample_encoded(FRECHET_ROWS, random);
+        let first: Vec<usize> = (0..SHOWN_ROWS).collect();
+        let shown = generator.decode(&rows.select(&first), random)?;
+        self.offer(step, rows);
+        observe(Observation::Sample(shown));
+        Ok(())
     }
 
     /// Waits a moment for the comparison of the rows offered last, if there is one.

@@ -10,6 +10,7 @@ mod fidelity;
 pub mod image;
 mod layout;
 mod observe;
+pub mod pairs;
 mod plan;
 mod privatize;
 mod recommend;

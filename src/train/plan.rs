@@ -10,6 +10,7 @@ use super::budget::{self, Budget};
 use super::describe::SettingError;
 use super::image::ImageSettings;
 use super::layout::RowLayout;
+use super::pairs::PairSettings;
 use super::schedule::{Schedule, Stretch};
 use super::settings::{ScheduleKind, TrainSettings};
 use crate::data::{DataError, EncoderSettings, NumericCode, OpenColumn, Provenance, RowEncoder, Schema};
@@ -66,6 +67,16 @@ pub enum PlanError {
     /// Columns that a person has to decide on first.
     #[error("{} open: {}", if .0.len() == 1 { "a column is" } else { "columns are" }, list_open(.0))]
     OpenColumns(Vec<OpenColumn>),
+    /// Pairs of columns would have more cells than can be counted.
+    #[error(
+        "pairs of columns would have {cells} cells, and at most {most} can be counted; take fewer bins, drop columns with many values, or choose the method `dpgan`"
+    )]
+    ManyCells {
+        /// Cells that would have to be counted.
+        cells: usize,
+        /// The most that can be.
+        most: usize,
+    },
     /// Nobody has decided on the row count.
     #[error(
         "the row count in the schema is only suggested, read off private rows; declare it, buy it, or take it out of the schema (it is then listed as not protected)"
@@ -158,16 +169,26 @@ pub(super) struct Protection {
 pub enum RunSettings {
     /// A table.
     Table(TrainSettings),
+    /// A table, by pairs of its columns.
+    Pairs(PairSettings),
     /// Images.
     Images(ImageSettings),
 }
 
 impl RunSettings {
-    /// Those of a run on a table.
+    /// Those of a run on a table that steps a critic.
     pub const fn table(&self) -> Option<&TrainSettings> {
         match self {
             Self::Table(settings) => Some(settings),
-            Self::Images(_) => None,
+            Self::Pairs(_) | Self::Images(_) => None,
+        }
+    }
+
+    /// Those of a run on a table by pairs of its columns.
+    pub const fn pairs(&self) -> Option<&PairSettings> {
+        match self {
+            Self::Pairs(settings) => Some(settings),
+            Self::Table(_) | Self::Images(_) => None,
         }
     }
 
@@ -175,7 +196,7 @@ impl RunSettings {
     pub const fn images(&self) -> Option<&ImageSettings> {
         match self {
             Self::Images(settings) => Some(settings),
-            Self::Table(_) => None,
+            Self::Table(_) | Self::Pairs(_) => None,
         }
     }
 }

@@ -10,16 +10,18 @@
 //! clipped sum by at most C, so this is one Poisson-sampled Gaussian with (q, z). The caller divides by the
 //! **expected** batch: a constant, so it is post-processing.
 //!
-//! **A mean embedding** of images: see [`embedding`].
+//! **A mean embedding** of images: see [`embedding`]. **Counts of pairs** of columns: see [`pairs`](mod@pairs).
 //!
 //! **Histograms**: see [`RowLayout`] for their ℓ2 sensitivity under each relation.
 
 mod embedding;
+mod pairs;
 
 use burn::tensor::{Device, Tensor};
 use rand_distr::{Distribution, StandardNormal};
 
 pub use embedding::{ClassMeans, mean_embedding, sensitivity as embedding_sensitivity};
+pub use pairs::{PairCounts, pairs, sensitivity as pair_sensitivity};
 
 use super::budget::{Budget, step_event};
 use super::layout::RowLayout;

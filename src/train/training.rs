@@ -9,7 +9,7 @@ use burn::tensor::{Device, Tensor, activation};
 pub use end::{StopReason, TrainError};
 
 use super::control::Control;
-use super::fidelity::{FRECHET_ROWS, FidelityThread, bars_of};
+use super::fidelity::{FidelityThread, bars_of};
 use super::image::ImageGenerator;
 use super::observe::{Observation, StepObservation};
 use super::plan::Plan;
@@ -29,8 +29,6 @@ use crate::privacy::EventList;
 const REPORTS: u64 = 600;
 /// Losses are looked at for NaN at least this often, in steps.
 const LONGEST_SILENCE: u64 = 50;
-/// Synthetic rows that are shown while training.
-const SHOWN_ROWS: usize = 24;
 
 /// A run that is ready to start.
 pub struct Training {
@@ -132,7 +130,7 @@ impl Training {
             steps_done: state.step,
             stopped,
             random: state.privacy_random.origin(),
-            generator: Synthesizer::Table(Box::new(state.generator_so_far(true))),
+            generator: Synthesizer::Table(Box::new(state.last_generator())),
         })
     }
 }
@@ -380,36 +378,28 @@ impl State {
         }
     }
 
-    /// Passes on a finished comparison, and offers rows for another when its time has come.
     fn compare(&mut self, observe: &mut dyn FnMut(Observation)) -> Result<(), SampleError> {
-        let Some(fidelity) = &mut self.fidelity else {
+        let Some(mut fidelity) = self.fidelity.take() else {
             return Ok(());
         };
-        if let Some(latest) = fidelity.latest() {
-            observe(Observation::Fidelity(latest));
-        }
-        if !fidelity.wants_rows() && self.step < self.plan.steps() {
-            return Ok(());
-        }
-        // Not frozen: its moments come from these rows themselves, which saves a pass over many latents.
-        let generator = self.generator_so_far(false);
-        let rows = generator.sample_encoded(FRECHET_ROWS, &mut self.free_random);
-        let first: Vec<usize> = (0..SHOWN_ROWS).collect();
-        let shown = generator.decode(&rows.select(&first), &mut self.free_random)?;
-        if let Some(fidelity) = &mut self.fidelity {
-            fidelity.offer(self.step, rows);
-        }
-        observe(Observation::Sample(shown));
-        Ok(())
+        let at = (self.step, self.step == self.plan.steps());
+        let (generator, averaged) = (&self.generator, &self.averaged);
+        let (encoder, fine) = (&self.encoder, &self.fine);
+        let so_far = || {
+            let mut generator = generator.clone();
+            generator.set_parameters(averaged.clone());
+            TableGenerator::new(generator, encoder.clone(), fine.clone())
+        };
+        let compared = fidelity.compare(at, so_far, &mut self.free_random, observe);
+        self.fidelity = Some(fidelity);
+        compared
     }
 
-    /// The generator with its averaged weights, as it would be if the run ended now.
-    fn generator_so_far(&mut self, freeze: bool) -> TableGenerator {
+    /// The generator with its averaged weights, frozen.
+    fn last_generator(&mut self) -> TableGenerator {
         let mut generator = self.generator.clone();
         generator.set_parameters(self.averaged.clone());
-        if freeze {
-            generator = generator.freeze(&mut self.free_random);
-        }
+        let generator = generator.freeze(&mut self.free_random);
         TableGenerator::new(generator, self.encoder.clone(), self.fine.clone())
     }
 }

@@ -188,6 +188,7 @@ plan-recommended-back-tip = Take the recommended value of every setting
 method-name = Method
 method-tip = With or without privacy
 method-dpgan-choice = With privacy (DPGAN)
+method-gem-choice = With privacy, pairs of columns (GEM)
 method-gan-choice = Without, no claim (GAN)
 method-dp-merf-choice = With privacy, one look (DP-MERF)
 epsilon-name = ε target

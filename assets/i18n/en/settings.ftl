@@ -80,6 +80,17 @@ setting-averaging-help = Decay of the running average of the generator’s weigh
 setting-temperature = Temperature
 setting-temperature-help = How hard the generator commits to one category while training.
 
+## Pairs of columns
+
+pairs-setting-steps = Steps
+pairs-setting-steps-help = Steps of the generator; they cost no privacy.
+pairs-setting-fine-share = Fine share
+pairs-setting-fine-share-help = The share of the budget that buys the fine histograms; the pairs have the rest.
+pairs-setting-generator-learning-rate = Generator’s rate
+pairs-setting-generator-learning-rate-help = How far the generator moves in a step, at the start; it falls in a straight line to nothing.
+setting-pair-weight = Pairs’ weight
+setting-pair-weight-help = How strongly the generator is pulled towards the noisy pairs.
+
 ## Images
 
 images-setting-steps = Steps

@@ -100,6 +100,7 @@ budget-tip = Settled jobs add up to at most { $spent }. Open the privacy page fo
 method-dpgan = DPGAN
 method-gan = GAN
 method-dp-merf = DP-MERF
+method-gem = GEM
 method-dp-merf = DP-MERF
 no-dp-claim = no DP claim
 run-queued = waits for a free core

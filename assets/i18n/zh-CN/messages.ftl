@@ -152,6 +152,7 @@ plan-shares = 边缘分布和精细直方图占用了 { $share } 的预算；请
 plan-open-columns = 还有列需要您决定：{ $columns }
 plan-rows-suggested = 结构中的行数只是读自隐私行的建议；请申报或购买它，或将其从结构中删去（这样会列为不受保护）
 plan-nothing-to-learn = 没有可学习的列：全部是标识或文本；请在结构中至少更改一列的类型
+plan-many-cells = 列对将有 { $cells } 个单元，最多只能统计 { $most } 个；请减少分箱、去掉取值很多的列，或选择 dpgan 方法
 plan-no-rows = 数据表没有可学习的行
 plan-label = 类别列“{ $label }”不是参与训练的分类列；请指定分类列或布尔列，或不设
 plan-method = 方法“{ $method }”不能用于这种数据（{ $data }）；请选择 { $instead }
@@ -212,7 +213,7 @@ say-version-open = 账本认识名为“{ $name }”、内容不同的数据集 
 say-version-no-table = 请先打开数据表，再说明它是哪个数据集的新版本
 say-total-no-table = 请先打开数据表，再设置它的总预算
 say-recipe-method = 不认识配方中的方法“{ $name }”
-say-other-settings = 这些设置用于另一类数据（数据表或图像），与所打开的数据不符；请去掉这些设置，或换用适合的配方
+say-other-settings = 这些设置用于另一种方法或另一类数据，与现在的不符；请去掉这些设置，或换用适合的配方
 say-recipe-device = 不认识配方中的设备“{ $name }”
 
 ## 导出

@@ -179,6 +179,7 @@ plan-recommended-back-tip = 所有设置都采用推荐值
 method-name = 方法
 method-tip = 是否带隐私保护
 method-dpgan-choice = 有保护（DPGAN）
+method-gem-choice = 有保护，列对统计（GEM）
 method-gan-choice = 无保护，不作保证（GAN）
 method-dp-merf-choice = 有保护，只看一次（DP-MERF）
 epsilon-name = ε 目标

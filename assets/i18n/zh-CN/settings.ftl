@@ -80,6 +80,17 @@ setting-averaging-help = 生成器权重滑动平均的衰减；数据由它生�
 setting-temperature = 温度
 setting-temperature-help = 训练时生成器多坚决地选定一个类别。
 
+## 列对
+
+pairs-setting-steps = 步数
+pairs-setting-steps-help = 生成器的训练步数；不花费隐私预算。
+pairs-setting-fine-share = 精细份额
+pairs-setting-fine-share-help = 用于购买精细直方图的预算份额；其余用于列对。
+pairs-setting-generator-learning-rate = 生成器学习率
+pairs-setting-generator-learning-rate-help = 生成器每步移动的幅度（起始值）；随后按直线降到零。
+setting-pair-weight = 列对权重
+setting-pair-weight-help = 生成器被拉向含噪列对统计的力度。
+
 ## 图像
 
 images-setting-steps = 步数

@@ -100,6 +100,7 @@ budget-tip = 已结算的任务合计不超过 { $spent }。每一条见隐私�
 method-dpgan = DPGAN
 method-gan = GAN
 method-dp-merf = DP-MERF
+method-gem = GEM
 method-dp-merf = DP-MERF
 no-dp-claim = 无差分隐私保证
 run-queued = 等待空闲的核心

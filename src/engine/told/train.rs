@@ -31,6 +31,9 @@ pub(super) fn plan(error: &PlanError) -> Message {
         }
         PlanError::RowsSuggested => said!(error, "plan-rows-suggested"),
         PlanError::NothingToLearn => said!(error, "plan-nothing-to-learn"),
+        PlanError::ManyCells { cells, most } => {
+            said!(error, "plan-many-cells", cells = cells, most = most)
+        }
         PlanError::NoRows => said!(error, "plan-no-rows"),
         PlanError::Method {
             method,

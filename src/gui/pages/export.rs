@@ -408,7 +408,7 @@ fn default_rows(run: &RunView) -> usize {
 fn is_of_images(run: &RunView) -> bool {
     run.plan
         .as_ref()
-        .is_some_and(|plan| plan.settings.table().is_none())
+        .is_some_and(|plan| plan.settings.images().is_some())
 }
 
 /// Beside the data, or in the home folder for the tables that ship with the program.

@@ -2,11 +2,13 @@
 //! check of a plan derive from this table.
 
 mod image;
+mod pairs;
 mod table;
 
 use super::settings::TrainSettings;
 
 pub use image::IMAGE_SETTINGS;
+pub use pairs::PAIR_SETTINGS;
 pub use table::SETTINGS;
 
 /// A setting's value, whatever its type.
@@ -304,29 +306,24 @@ impl TrainSettings {
 mod tests {
     use super::*;
     use crate::train::image::ImageSettings;
+    use crate::train::pairs::PairSettings;
 
-    #[test]
-    fn every_field_is_described_once() {
-        let settings = serde_json::to_value(TrainSettings::default()).unwrap();
-        let mut fields: Vec<_> = settings.as_object().unwrap().keys().cloned().collect();
-        let mut keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key.to_owned()).collect();
+    fn described_once_and_in_range<S: Described + serde::Serialize>() {
+        let settings = S::default();
+        check(&settings).unwrap();
+        let fields = serde_json::to_value(&settings).unwrap();
+        let mut fields: Vec<_> = fields.as_object().unwrap().keys().cloned().collect();
+        let mut keys: Vec<_> = S::table().iter().map(|setting| setting.key.to_owned()).collect();
         fields.sort();
         keys.sort();
         assert_eq!(fields, keys);
     }
 
     #[test]
-    fn every_setting_of_images_is_described_once_and_in_range() {
-        let settings = ImageSettings::default();
-        check(&settings).unwrap();
-        let fields = serde_json::to_value(&settings).unwrap();
-        let mut fields: Vec<_> = fields.as_object().unwrap().keys().cloned().collect();
-        let mut keys: Vec<_> = (IMAGE_SETTINGS.iter())
-            .map(|setting| setting.key.to_owned())
-            .collect();
-        fields.sort();
-        keys.sort();
-        assert_eq!(fields, keys);
+    fn every_setting_of_every_kind_is_described_once_and_in_range() {
+        described_once_and_in_range::<TrainSettings>();
+        described_once_and_in_range::<PairSettings>();
+        described_once_and_in_range::<ImageSettings>();
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
     let is_of_images = run
         .plan
         .as_ref()
-        .is_some_and(|plan| plan.settings.table().is_none());
+        .is_some_and(|plan| plan.settings.images().is_some());
     if is_of_images {
         of_images(ui, cx, run, grid);
     } else {
@@ -110,12 +110,12 @@ fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
         ui.horizontal_top(|ui| {
             plots(ui, cx);
             card(ui, cx.palette, images, |ui| {
-                grid.show(ui, cx, run, images.y - HEAD)
+                grid.show(ui, cx, run, images.y - HEAD);
             });
         });
     } else {
         card(ui, cx.palette, images, |ui| {
-            grid.show(ui, cx, run, images.y - HEAD)
+            grid.show(ui, cx, run, images.y - HEAD);
         });
         plots(ui, cx);
     }
@@ -243,12 +243,39 @@ fn three(value: f64) -> String {
 
 fn loss(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     let t = cx.texts;
-    head(ui, cx, "card-loss", true, t.get("card-loss-caption"));
     let (critic, generator) = (run.critic_loss.for_steward(), &run.generator_loss);
-    if waits(ui, cx, critic, "card-waits-step") {
+    // Without a critic all of it follows from what was released.
+    let has_critic = !critic.raw.is_empty();
+    let caption = if has_critic {
+        t.get("card-loss-caption")
+    } else {
+        ""
+    };
+    head(ui, cx, "card-loss", has_critic, caption);
+    let first = if has_critic { critic } else { generator };
+    if waits(ui, cx, first, "card-waits-step") {
         return;
     }
     let p = cx.palette;
+    let mut curves = vec![Curve {
+        name: t.get("curve-generator"),
+        color: p.second,
+        text: p.second_text,
+        raw: &generator.raw,
+        line: smooth(generator),
+        dash: Dash::SolidDiamond,
+    }];
+    if has_critic {
+        let critic = Curve {
+            name: t.get("curve-critic"),
+            color: p.accent,
+            text: p.accent,
+            raw: &critic.raw,
+            line: smooth(critic),
+            dash: Dash::Solid,
+        };
+        curves.insert(0, critic);
+    }
     Chart {
         id: ("loss", run.id.0),
         name: t.get("card-loss"),
@@ -256,26 +283,9 @@ fn loss(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
         x_end: run.steps as f64,
         include: &[],
         limit: None,
-        curves: vec![
-            Curve {
-                name: t.get("curve-critic"),
-                color: p.accent,
-                text: p.accent,
-                raw: &critic.raw,
-                line: smooth(critic),
-                dash: Dash::Solid,
-            },
-            Curve {
-                name: t.get("curve-generator"),
-                color: p.second,
-                text: p.second_text,
-                raw: &generator.raw,
-                line: smooth(generator),
-                dash: Dash::SolidDiamond,
-            },
-        ],
+        curves,
         write: three,
-        steward: true,
+        steward: has_critic,
     }
     .show(ui, cx);
 }

@@ -84,6 +84,21 @@ impl Form {
                     request.settings = (edited != *recommended).then_some(RunSettings::Table(edited));
                 }
             }
+            (RunSettings::Pairs(settings), RunSettings::Pairs(recommended)) => {
+                let mut edited = settings.clone();
+                self.settings(
+                    ui,
+                    cx,
+                    request,
+                    (&mut edited, recommended),
+                    |description, method, edited| {
+                        description.key != "fine-share" || edited.fine_decode && method.is_private()
+                    },
+                );
+                if edited != *settings {
+                    request.settings = (edited != *recommended).then_some(RunSettings::Pairs(edited));
+                }
+            }
             (RunSettings::Images(settings), RunSettings::Images(recommended)) => {
                 let mut edited = settings.clone();
                 self.settings(ui, cx, request, (&mut edited, recommended), |_, _, _| true);
@@ -470,6 +485,7 @@ mod tests {
     use super::*;
     use crate::engine::settings::Language;
     use crate::train::image::ImageSettings;
+    use crate::train::pairs::PairSettings;
 
     fn told<S: Described>(texts: &Texts) {
         for description in S::table() {
@@ -490,6 +506,7 @@ mod tests {
             let texts = Texts::new(language);
             told::<TrainSettings>(&texts);
             told::<ImageSettings>(&texts);
+            told::<PairSettings>(&texts);
             for method in Method::FOR_TABLES.iter().chain(&Method::FOR_IMAGES) {
                 assert!(
                     texts.has(&format!("method-{}-choice", method.name())),

@@ -10,6 +10,7 @@ pub mod sample;
 mod schedule;
 
 use std::cell::Cell;
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use eframe::egui::{self, Ui};
@@ -24,7 +25,6 @@ use crate::gui::pages::data::open_names;
 use crate::gui::panels::Sized;
 use crate::gui::theme::STEP;
 use crate::gui::widgets;
-use crate::train::image::ImageSettings;
 use crate::train::{RunSettings, TrainSettings};
 
 /// The width of the form.
@@ -155,15 +155,11 @@ impl TrainPage {
             self.request.method = methods[0];
             self.request.target = self.request.method.is_private().then_some(self.target);
         }
-        let is_of_images = dataset.images.is_some();
-        let fits = |settings: &RunSettings| settings.images().is_some() == is_of_images;
+        let kind = self.request.method.settings(dataset.images.is_some());
+        let fits = |settings: &RunSettings| discriminant(settings) == discriminant(&kind);
         self.request.settings = self.request.settings.take().filter(fits);
         if !fits(&self.recommended) {
-            self.recommended = if is_of_images {
-                RunSettings::Images(ImageSettings::default())
-            } else {
-                RunSettings::Table(TrainSettings::default())
-            };
+            self.recommended = kind;
         }
     }
 

@@ -1,0 +1,272 @@
+//! From noisy counts of pairs to what the generator is pulled towards. All of it is post-processing.
+
+use burn::tensor::{Device, Tensor};
+
+use crate::model::{matrix, read};
+use crate::train::layout::RowLayout;
+use crate::train::privatize::PairCounts;
+use crate::train::targets::project_to_simplex;
+
+/// Shares of every pair of categories, jointly with the label's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairShares {
+    classes: usize,
+    width: usize,
+    /// `[classes, width, width]`, as the counts are.
+    shares: Vec<f64>,
+}
+
+impl PairShares {
+    /// Counts over the number of rows that they themselves tell: each column's categories add up to it, under noise.
+    pub fn from_counts(counts: &PairCounts, layout: &RowLayout) -> Self {
+        let width = layout.width();
+        let columns = layout.feature_count().max(1) as f64;
+        let diagonal: f64 = (counts.counts.chunks_exact(width * width))
+            .map(|table| (0..width).map(|at| table[at * width + at]).sum::<f64>())
+            .sum();
+        let rows = (diagonal / columns).max(1.0);
+        Self {
+            classes: counts.classes,
+            width,
+            shares: counts.counts.iter().map(|count| count / rows).collect(),
+        }
+    }
+
+    /// Each category's share: of a column's, those of all classes together; of the label's, the mean that the columns
+    /// give them. Shape `[width]`.
+    pub fn column_shares(&self, layout: &RowLayout) -> Vec<f64> {
+        let width = self.width;
+        let mut columns = vec![0.0; width];
+        let mut by_class = Vec::new();
+        for table in self.shares.chunks_exact(width * width) {
+            let diagonal = (0..width).map(|at| table[at * width + at]);
+            let mut sum = 0.0;
+            for (column, share) in columns.iter_mut().zip(diagonal) {
+                *column += share;
+                sum += share;
+            }
+            by_class.push(sum / layout.feature_count().max(1) as f64);
+        }
+        if let Some(label) = layout.label() {
+            columns[label.offset..label.offset + label.width].copy_from_slice(&by_class);
+        }
+        for block in layout.one_hot() {
+            let cells = &mut columns[block.offset..block.offset + block.width];
+            let projected = project_to_simplex(cells);
+            cells.copy_from_slice(&projected);
+        }
+        columns
+    }
+}
+
+/// The distance of a generator's pairs from the released ones, on a device.
+#[derive(Clone, Debug)]
+pub struct PairLoss {
+    /// Of each class: `[width, width]`, symmetric, 0 within a column.
+    pairs: Vec<Tensor<2>>,
+    /// Of each class: `[1, width]`.
+    single: Vec<Tensor<2>>,
+    /// `[width, width]`: 1 where two columns meet.
+    pair_mask: Tensor<2>,
+    /// `[1, width]`: 1 on the columns that pairs were counted of.
+    single_mask: Tensor<2>,
+    label: Option<(usize, usize)>,
+    weight: f64,
+}
+
+/// The loss, and how it changes with the probabilities that it was asked about.
+pub struct PairDistance {
+    /// Shape `[1]`.
+    pub value: Tensor<1>,
+    /// Shape `[batch, width]`.
+    pub gradient: Tensor<2>,
+}
+
+impl PairLoss {
+    /// Puts the targets on a device.
+    pub fn new(shares: &PairShares, layout: &RowLayout, weight: f64, device: &Device) -> Self {
+        let width = layout.width();
+        let mut pair_mask = vec![0.0; width * width];
+        let mut single_mask = vec![0.0; width];
+        for (index, block) in layout.features() {
+            single_mask[block.offset..block.offset + block.width].fill(1.0);
+            for (_, other) in layout.features().filter(|(other, _)| *other != index) {
+                for row in block.offset..block.offset + block.width {
+                    let start = row * width + other.offset;
+                    pair_mask[start..start + other.width].fill(1.0);
+                }
+            }
+        }
+        let (mut pairs, mut single) = (Vec::new(), Vec::new());
+        for table in shares.shares.chunks_exact(width * width) {
+            let mut symmetric = vec![0.0_f32; width * width];
+            for row in 0..width {
+                for column in row + 1..width {
+                    let share = table[row * width + column] as f32;
+                    symmetric[row * width + column] = share;
+                    symmetric[column * width + row] = share;
+                }
+            }
+            let diagonal = (0..width).map(|at| table[at * width + at] as f32).collect();
+            pairs.push(matrix(symmetric, width, width, device));
+            single.push(matrix(diagonal, 1, width, device));
+        }
+        Self {
+            pairs,
+            single,
+            pair_mask: matrix(pair_mask, width, width, device),
+            single_mask: matrix(single_mask, 1, width, device),
+            label: layout.label().map(|label| (label.offset, label.width)),
+            weight,
+        }
+    }
+
+    /// `weight · Σ_c (‖S_c − M_c‖² over pairs of columns + ‖s_c − m_c‖² over single ones)`, where
+    /// `S_c = mean p_c · p pᵀ` and `s_c = mean p_c · p` over the batch, `p_c` the probability of class c (1 without a
+    /// label). A row's categories are drawn independently given its latents, so products of probabilities are their
+    /// joint.
+    ///
+    /// With `E = 2·weight·(S − M)` on pairs, `e` alike on single columns and `F = P E`, the slope by `p` is
+    /// `p_c (2F + e) / batch` and that by `p_c` is `Σ P (F + e) / batch`, row by row.
+    ///
+    /// # Shapes
+    /// - probabilities: `[batch, width]`, not tracked
+    pub fn distance(&self, probabilities: &Tensor<2>) -> PairDistance {
+        let [batch, width] = probabilities.dims();
+        let share = 1.0 / batch as f64;
+        let transposed = probabilities.clone().transpose();
+        let mut value: Option<Tensor<1>> = None;
+        let mut gradient: Option<Tensor<2>> = None;
+        let mut by_class = Vec::new();
+        for (class, (pairs, single)) in self.pairs.iter().zip(&self.single).enumerate() {
+            let member = self
+                .label
+                .map(|(offset, _)| probabilities.clone().narrow(1, offset + class, 1));
+            let weighted = match &member {
+                Some(member) => probabilities.clone() * member.clone(),
+                None => probabilities.clone(),
+            };
+            let joint = transposed.clone().matmul(weighted.clone()).mul_scalar(share);
+            let apart = (joint - pairs.clone()) * self.pair_mask.clone();
+            let apart_single = (weighted.mean_dim(0) - single.clone()) * self.single_mask.clone();
+            let squares = apart.clone().square().sum() + apart_single.clone().square().sum();
+            value = Some(match value {
+                Some(sum) => sum + squares,
+                None => squares,
+            });
+            let slope = 2.0 * self.weight * share;
+            let flow = probabilities.clone().matmul(apart).mul_scalar(slope);
+            let single_slope = apart_single.mul_scalar(slope);
+            let both = flow.clone() + single_slope;
+            let mut own = flow + both.clone();
+            if let Some(member) = member {
+                own = own * member;
+                by_class.push((probabilities.clone() * both).sum_dim(1));
+            }
+            gradient = Some(match gradient {
+                Some(sum) => sum + own,
+                None => own,
+            });
+        }
+        let zeros = |columns: usize| Tensor::<2>::zeros([batch, columns], &probabilities.device());
+        let mut gradient = gradient.unwrap_or_else(|| zeros(width));
+        if let Some((offset, classes)) = self.label {
+            let mut parts = Vec::new();
+            if offset > 0 {
+                parts.push(zeros(offset));
+            }
+            parts.extend(by_class);
+            if offset + classes < width {
+                parts.push(zeros(width - offset - classes));
+            }
+            gradient = gradient + Tensor::cat(parts, 1);
+        }
+        let value = value.unwrap_or_else(|| Tensor::zeros([1], &probabilities.device()));
+        PairDistance {
+            value: value.mul_scalar(self.weight),
+            gradient,
+        }
+    }
+
+    /// The loss as a number.
+    pub fn read(distance: &PairDistance) -> f64 {
+        f64::from(read(distance.value.clone())[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::model::DeviceKind;
+    use crate::num::RandomSource;
+    use crate::privacy::AccountantKind;
+    use crate::train::privatize::{Account, pairs};
+    use crate::train::testing::{encoder, rows, schema};
+
+    fn shares(layout: &RowLayout) -> PairShares {
+        let mut account = Account::of(None, AccountantKind::Pld);
+        let mut random = RandomSource::seeded(1);
+        let counts = pairs(&mut account, &rows(400), layout, None, &mut random).unwrap();
+        PairShares::from_counts(&counts, layout)
+    }
+
+    #[test]
+    fn the_rows_themselves_are_at_no_distance() {
+        let layout = RowLayout::new(&schema(), &encoder()).unwrap();
+        let device = DeviceKind::Flex.open().unwrap();
+        let loss = PairLoss::new(&shares(&layout), &layout, 100.0, &device);
+        let table = rows(400);
+        let mut dense = vec![0.0; 400 * layout.width()];
+        table.write_dense(&(0..400).collect::<Vec<_>>(), &mut dense);
+        let distance = loss.distance(&matrix(dense, 400, layout.width(), &device));
+        assert!(PairLoss::read(&distance) < 1e-8);
+        // The shares of each column add up to 1.
+        let columns = shares(&layout).column_shares(&layout);
+        for block in layout.one_hot() {
+            let sum: f64 = columns[block.offset..block.offset + block.width].iter().sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+        }
+    }
+
+    #[test]
+    fn the_slope_is_that_of_the_loss_with_and_without_a_label() {
+        for labelled in [true, false] {
+            let mut schema = schema();
+            if !labelled {
+                schema.label = None;
+            }
+            let layout = RowLayout::new(&schema, &encoder()).unwrap();
+            for kind in DeviceKind::ALL {
+                let device = match kind.open() {
+                    Ok(device) => device,
+                    Err(error) => {
+                        println!("skipped on {kind}: {error}");
+                        continue;
+                    }
+                };
+                let loss = PairLoss::new(&shares(&layout), &layout, 3.0, &device);
+                let (batch, width) = (6, layout.width());
+                let mut random = RandomSource::seeded(2);
+                let start: Vec<f32> = (0..batch * width).map(|_| random.random::<f32>()).collect();
+                let at = |values: &[f32]| loss.distance(&matrix(values.to_vec(), batch, width, &device));
+                let slope = read(at(&start).gradient);
+                for place in (0..batch * width).step_by(5) {
+                    let moved = |shift: f32| {
+                        let mut values = start.clone();
+                        values[place] += shift;
+                        PairLoss::read(&at(&values))
+                    };
+                    let step = 1e-2;
+                    let numeric = (moved(step) - moved(-step)) / f64::from(2.0 * step);
+                    let found = f64::from(slope[place]);
+                    assert!(
+                        (found - numeric).abs() < 2e-2 * (1.0 + numeric.abs()),
+                        "{kind} {place}: {found} {numeric}"
+                    );
+                }
+            }
+        }
+    }
+}

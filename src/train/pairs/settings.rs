@@ -1,0 +1,60 @@
+//! Raw settings of a run by pairs, as a form or a file holds them.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything a person can choose of a run by pairs, unchecked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PairSettings {
+    /// Steps of the generator.
+    pub steps: u64,
+    /// Whether noisy fine histograms are bought, from which numbers inside a bin are drawn.
+    pub fine_decode: bool,
+    /// The fine histograms' share of the budget (of ρ); the pairs have the rest.
+    pub fine_share: f64,
+    /// Bins of a number.
+    pub bins: u64,
+    /// Weight of the pairs in the generator's loss.
+    pub pair_weight: f64,
+    /// Generated rows in a step.
+    pub generator_batch: u64,
+    /// Latents that a row is made from.
+    pub latent: u64,
+    /// Widths of the generator's hidden layers.
+    pub generator_hidden: Vec<usize>,
+    /// Whether the generator's hidden layers are normalised over the batch.
+    pub batch_norm: bool,
+    /// The generator's learning rate at the start; it falls in a straight line to nothing.
+    pub generator_learning_rate: f64,
+    /// Decay of the first moment in the generator's Adam.
+    pub generator_beta1: f64,
+    /// Decay of the second moment in the generator's Adam.
+    pub generator_beta2: f64,
+    /// Decay of the running average of the generator's weights.
+    pub averaging: f64,
+}
+
+impl PairSettings {
+    /// A setting that every recipe by pairs has, and none of another kind.
+    pub const OWN_KEY: &str = "pair-weight";
+}
+
+impl Default for PairSettings {
+    fn default() -> Self {
+        Self {
+            steps: 1000,
+            fine_decode: true,
+            fine_share: 0.10,
+            bins: 20,
+            pair_weight: 100.0,
+            generator_batch: 1024,
+            latent: 64,
+            generator_hidden: vec![256, 256],
+            batch_norm: true,
+            generator_learning_rate: 3e-3,
+            generator_beta1: 0.9,
+            generator_beta2: 0.999,
+            averaging: 0.99,
+        }
+    }
+}

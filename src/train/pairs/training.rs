@@ -1,0 +1,349 @@
+//! The loop: after two releases nothing private is left to see, so steps and the moment of stopping are free, and
+//! batch norm couples generated rows only.
+
+use std::sync::Arc;
+
+use burn::tensor::{Device, Tensor};
+
+use super::PairPlan;
+use super::loss::{PairLoss, PairShares};
+use crate::data::{EncodedRows, FineWeights, RowEncoder};
+use crate::model::{Adam, AdamSettings, DeviceKind, Generator, GeneratorShape, read};
+use crate::num::{RandomSource, StewardOnly};
+use crate::train::control::Control;
+use crate::train::fidelity::{FidelityThread, bars_of};
+use crate::train::observe::{Observation, StepObservation};
+use crate::train::privatize::{self, Account, Refusal};
+use crate::train::synthesizer::TableGenerator;
+use crate::train::targets::fine_weights;
+use crate::train::training::{StopReason, Synthesizer, TrainError, Trained};
+
+/// A run reports about this many steps in all.
+const REPORTS: u64 = 250;
+
+/// A run by pairs that is ready to start.
+pub struct PairTraining {
+    plan: PairPlan,
+    encoder: RowEncoder,
+    rows: Arc<EncodedRows>,
+    device: Device,
+    random: RandomSource,
+}
+
+impl PairTraining {
+    /// Puts a run together.
+    ///
+    /// # Errors
+    /// When the device cannot be used, or rows and plan do not belong together.
+    pub fn new(
+        plan: PairPlan,
+        encoder: RowEncoder,
+        rows: EncodedRows,
+        device: DeviceKind,
+        random: RandomSource,
+    ) -> Result<Self, TrainError> {
+        let (planned, width) = (plan.rows(), plan.layout().width());
+        if rows.rows() != planned || rows.width() != width || encoder.width() != width {
+            return Err(TrainError::OtherRows {
+                planned,
+                width,
+                found: rows.rows(),
+                found_width: rows.width(),
+            });
+        }
+        Ok(Self {
+            plan,
+            encoder,
+            rows: Arc::new(rows),
+            device: device.open()?,
+            random,
+        })
+    }
+
+    /// Trains to the planned end, or until stopped. Blocks the calling thread, which owns the tensors; `observe` is
+    /// called on it now and then and should return at once.
+    ///
+    /// # Errors
+    /// When the network's numbers stop being finite, or the account refuses the plan's own releases.
+    pub fn run(self, control: &Control, observe: &mut dyn FnMut(Observation)) -> Result<Trained, TrainError> {
+        let Self {
+            plan,
+            encoder,
+            rows,
+            device,
+            mut random,
+        } = self;
+        let budget = plan.protection().map(|protection| protection.budget);
+        let mut account = Account::of(budget, PairPlan::ACCOUNTANT);
+        // Noise rests on its own stream; latents and weights are independent of the rows.
+        let mut privacy_random = random.fork();
+        let mut free_random = random.fork();
+        let bought = buy(&plan, &rows, &mut account, &mut privacy_random);
+        let (shares, fine) = bought.map_err(|source| TrainError::Refused {
+            source,
+            executed: account.executed(),
+        })?;
+        let fidelity =
+            FidelityThread::start(Arc::clone(&rows), bars_of(&encoder)).map_err(TrainError::Thread)?;
+        let mut learner = Learner::new(&plan, &shares, (encoder, fine), &device, &mut free_random);
+        let mut fidelity = Some(fidelity);
+        let stopped = learner.take_steps(
+            &plan,
+            (control, &account),
+            &mut fidelity,
+            &mut free_random,
+            observe,
+        )?;
+        if let Some(last) = fidelity.and_then(FidelityThread::finish) {
+            observe(Observation::Fidelity(last));
+        }
+        Ok(Trained {
+            executed: account.executed(),
+            epsilon: account.epsilon(),
+            steps_done: learner.step,
+            stopped,
+            random: privacy_random.origin(),
+            generator: Synthesizer::Table(Box::new(learner.generator_so_far(Some(&mut free_random)))),
+        })
+    }
+}
+
+/// The two looks at the rows.
+fn buy(
+    plan: &PairPlan,
+    rows: &EncodedRows,
+    account: &mut Account,
+    random: &mut RandomSource,
+) -> Result<(PairShares, Option<FineWeights>), Refusal> {
+    let (layout, protection) = (plan.layout(), plan.protection());
+    let noise = protection.map(|protection| protection.pairs);
+    let counts = privatize::pairs(account, rows, layout, noise, random)?;
+    let shares = PairShares::from_counts(&counts, layout);
+    let mut fine = None;
+    if plan.settings().fine_decode && !layout.fine().is_empty() {
+        let noise = protection.and_then(|protection| protection.fine);
+        let counts = privatize::fine_histograms(account, rows, layout, noise, random)?;
+        fine = Some(FineWeights {
+            columns: fine_weights(&counts),
+        });
+    }
+    Ok((shares, fine))
+}
+
+/// A generator on its way to the released pairs. It holds nothing private.
+struct Learner {
+    generator: Generator,
+    adam: Adam,
+    /// The running average of the generator's parameters. Shape `[parameters]`.
+    averaged: Tensor<1>,
+    loss: PairLoss,
+    encoder: RowEncoder,
+    fine: Option<FineWeights>,
+    step: u64,
+}
+
+impl Learner {
+    fn new(
+        plan: &PairPlan,
+        shares: &PairShares,
+        (encoder, fine): (RowEncoder, Option<FineWeights>),
+        device: &Device,
+        random: &mut RandomSource,
+    ) -> Self {
+        let (settings, layout) = (plan.settings(), plan.layout());
+        let shape = GeneratorShape {
+            latent: settings.latent as usize,
+            hidden: settings.generator_hidden.clone(),
+            batch_norm: settings.batch_norm,
+            heads: layout.heads().clone(),
+        };
+        let mut generator = Generator::new(shape, random, device);
+        generator.set_output_shares(&shares.column_shares(layout));
+        let adam = AdamSettings {
+            learning_rate: settings.generator_learning_rate,
+            beta1: settings.generator_beta1,
+            beta2: settings.generator_beta2,
+        };
+        Self {
+            adam: Adam::new(adam, generator.parameters().dims()[0], device),
+            averaged: generator.parameters().clone(),
+            loss: PairLoss::new(shares, layout, settings.pair_weight, device),
+            generator,
+            encoder,
+            fine,
+            step: 0,
+        }
+    }
+
+    fn take_steps(
+        &mut self,
+        plan: &PairPlan,
+        (control, account): (&Control, &Account),
+        fidelity: &mut Option<FidelityThread>,
+        random: &mut RandomSource,
+        observe: &mut dyn FnMut(Observation),
+    ) -> Result<StopReason, TrainError> {
+        let (settings, steps) = (plan.settings(), plan.steps());
+        let report_every = steps.div_ceil(REPORTS);
+        while self.step < steps {
+            if !control.may_go_on() {
+                return Ok(StopReason::ByPerson);
+            }
+            let left = 1.0 - self.step as f64 / steps as f64;
+            self.adam
+                .set_learning_rate(settings.generator_learning_rate * left);
+            let pass = self
+                .generator
+                .soft_pass(settings.generator_batch as usize, random);
+            // The loss's slope by hand: autodiff then only has to know the generator.
+            let distance = self.loss.distance(&pass.probabilities().inner());
+            let objective = (pass.probabilities() * distance.gradient.clone().autodiff()).sum();
+            let gradient = pass.gradient(&objective);
+            let parameters = self.adam.step(self.generator.parameters().clone(), gradient);
+            let keep = settings.averaging;
+            self.averaged =
+                self.averaged.clone().mul_scalar(keep) + parameters.clone().mul_scalar(1.0 - keep);
+            self.generator.set_parameters(parameters);
+            self.step += 1;
+            if self.step.is_multiple_of(report_every) || self.step == steps {
+                let loss = PairLoss::read(&distance);
+                let weights = read(self.averaged.clone().sum())[0];
+                if !(loss.is_finite() && weights.is_finite()) {
+                    return Err(TrainError::NotFinite {
+                        step: self.step,
+                        executed: account.executed(),
+                    });
+                }
+                observe(Observation::Step(StepObservation {
+                    step: self.step,
+                    steps,
+                    epsilon: account.epsilon(),
+                    critic_loss: StewardOnly::new(None),
+                    generator_loss: Some(loss),
+                    batch: StewardOnly::new(0),
+                    gradient_norm: StewardOnly::new(None),
+                    clipped_share: StewardOnly::new(None),
+                }));
+                if let Some(fidelity) = fidelity {
+                    let generator = || self.generator_so_far(None);
+                    let is_last = self.step == steps;
+                    fidelity
+                        .compare((self.step, is_last), generator, random, observe)
+                        .map_err(|source| TrainError::Sample {
+                            source,
+                            executed: account.executed(),
+                        })?;
+                }
+            }
+        }
+        Ok(StopReason::Planned)
+    }
+
+    /// The generator with its averaged weights, as it would be if the run ended now; frozen if there is randomness to
+    /// freeze it with.
+    fn generator_so_far(&self, freeze: Option<&mut RandomSource>) -> TableGenerator {
+        let mut generator = self.generator.clone();
+        generator.set_parameters(self.averaged.clone());
+        if let Some(random) = freeze {
+            generator = generator.freeze(random);
+        }
+        TableGenerator::new(generator, self.encoder.clone(), self.fine.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::RandomOrigin;
+    use crate::privacy::Neighboring;
+    use crate::train::Privacy;
+    use crate::train::pairs::PairSettings;
+    use crate::train::testing::{encoder, rows, schema};
+
+    const ROWS: usize = 4000;
+
+    fn train(privacy: Privacy, steps: u64, control: &Control, device: DeviceKind) -> (Trained, Vec<f64>) {
+        let settings = PairSettings {
+            steps,
+            generator_batch: 256,
+            generator_hidden: vec![32],
+            ..PairSettings::default()
+        };
+        let plan = PairPlan::new(&settings, &schema(), ROWS, privacy).unwrap();
+        let planned = plan.events();
+        let (mut losses, mut shown) = (Vec::new(), 0);
+        let trained = PairTraining::new(plan, encoder(), rows(ROWS), device, RandomSource::seeded(4))
+            .unwrap()
+            .run(control, &mut |seen| match seen {
+                Observation::Step(seen) => losses.extend(seen.generator_loss),
+                Observation::Sample(batch) => shown += batch.num_rows(),
+                _ => {}
+            })
+            .unwrap();
+        assert_eq!(shown > 0, steps > 0 && trained.stopped == StopReason::Planned);
+        if matches!(privacy, Privacy::Private { .. }) {
+            assert_eq!(trained.executed, planned, "what was done is what was planned");
+        }
+        (trained, losses)
+    }
+
+    fn promise() -> Privacy {
+        Privacy::Private {
+            epsilon: 5.0,
+            delta: 1e-5,
+            neighboring: Neighboring::AddRemoveOne,
+        }
+    }
+
+    #[test]
+    fn pairs_of_columns_come_out_as_they_were() {
+        let (trained, losses) = train(promise(), 300, &Control::new(), DeviceKind::Flex);
+        assert!(trained.epsilon.unwrap() <= 5.0 && trained.random == RandomOrigin::Seeded(4));
+        assert!(losses.last().unwrap() < &(0.5 * losses[0]), "{losses:?}");
+        let mut random = RandomSource::seeded(6);
+        let drawn = trained
+            .generator
+            .table()
+            .unwrap()
+            .sample_encoded(8000, &mut random);
+        // The label says whether the colour is the first, and the size's bin follows the colour.
+        let share = |wanted: &dyn Fn(&[u16]) -> bool| {
+            let hits = drawn.codes.chunks_exact(3).filter(|row| wanted(row)).count();
+            hits as f64 / 8000.0
+        };
+        let told = share(&|row| (row[0] == 0) == (row[2] == 1));
+        assert!(told > 0.97, "{told}");
+        let low = share(&|row| row[0] == 0 && row[1] < 6);
+        assert!((low - 0.3).abs() < 0.04, "{low}");
+    }
+
+    #[test]
+    fn a_stopped_run_keeps_what_it_has_and_a_run_without_a_promise_charges_nothing() {
+        let control = Control::new();
+        control.stop();
+        let (trained, losses) = train(promise(), 50, &control, DeviceKind::Flex);
+        assert_eq!((trained.steps_done, trained.stopped), (0, StopReason::ByPerson));
+        assert!(losses.is_empty());
+        let (trained, _) = train(Privacy::None, 10, &Control::new(), DeviceKind::Flex);
+        assert!(trained.epsilon.is_none() && trained.executed.events.is_empty());
+    }
+
+    #[test]
+    fn every_device_learns_alike() {
+        let (_, expected) = train(Privacy::None, 20, &Control::new(), DeviceKind::Flex);
+        for device in [DeviceKind::Ndarray, DeviceKind::Wgpu] {
+            if let Err(error) = device.open() {
+                println!("skipped on {device}: {error}");
+                continue;
+            }
+            let (_, losses) = train(Privacy::None, 20, &Control::new(), device);
+            assert_eq!(losses.len(), 20);
+            for (step, (one, other)) in losses.iter().zip(&expected).enumerate() {
+                assert!(
+                    (one - other).abs() < 1e-3 * (1.0 + other),
+                    "{device}, step {step}: {one} {other}"
+                );
+            }
+        }
+    }
+}
