@@ -9,7 +9,9 @@ use crate::engine::snapshot::LedgerView;
 use crate::message;
 use crate::num::Delta;
 use crate::privacy::ledger::{Entry, EntryId, PrivacyUnit, Status, Total};
-use crate::privacy::{Accountant as _, AccountingError, EventList, Neighboring, PldAccountant};
+use crate::privacy::{
+    Accountant as _, AccountingError, EventList, Neighboring, PldAccountant, RdpAccountant,
+};
 
 /// At how many ε the privacy curve is read.
 const POINTS: usize = 200;
@@ -124,15 +126,26 @@ fn whole(list: &EventList, delta: Delta) -> Result<Whole, AccountingError> {
     }
     let mut accountant = PldAccountant::new(list.neighboring);
     accountant.compose_list(list)?;
-    let epsilon = accountant.epsilon(delta)?;
+    // How far the curve is read need not be tight, and Rényi orders say it at once.
+    let mut orders = RdpAccountant::new(list.neighboring);
+    orders.compose_list(list)?;
     let last = Delta::new(LEAST_DELTA)
         .ok()
-        .and_then(|least| accountant.epsilon(least).ok())
+        .and_then(|least| orders.epsilon(least).ok())
         .filter(|last| last.is_finite())
         .unwrap_or(LARGEST_EPSILON)
         .clamp(1e-3, LARGEST_EPSILON);
     let grid: Vec<f64> = (0..=POINTS).map(|at| last * at as f64 / POINTS as f64).collect();
-    let deltas = accountant.profile(&grid)?;
+    // Two compositions, one a core.
+    let (epsilon, deltas) = std::thread::scope(|scope| {
+        let curve = scope.spawn(|| accountant.profile(&grid));
+        let epsilon = accountant.epsilon(delta);
+        let deltas = curve
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (epsilon, deltas)
+    });
+    let (epsilon, deltas) = (epsilon?, deltas?);
     let mut profile: Vec<(f64, f64)> = grid.into_iter().zip(deltas).collect();
     // The one point that is exact relative to δ.
     if epsilon.is_finite() {
