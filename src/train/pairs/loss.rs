@@ -74,12 +74,54 @@ pub struct PairLoss {
     weight: f64,
 }
 
-/// The loss, and how it changes with the probabilities that it was asked about.
+/// What part of a batch says: its mean pairs and single columns, class by class.
+pub struct PairMeans {
+    /// Of each class: `[width, width]`.
+    joint: Vec<Tensor<2>>,
+    /// Of each class: `[1, width]`.
+    single: Vec<Tensor<2>>,
+}
+
+impl PairMeans {
+    /// The means of equally large parts together.
+    pub fn of_parts(parts: Vec<Self>) -> Option<Self> {
+        let share = 1.0 / parts.len() as f64;
+        let sum = |mut one: Vec<Tensor<2>>, other: Vec<Tensor<2>>| {
+            for (sum, more) in one.iter_mut().zip(other) {
+                *sum = sum.clone() + more;
+            }
+            one
+        };
+        let total = parts.into_iter().reduce(|one, other| Self {
+            joint: sum(one.joint, other.joint),
+            single: sum(one.single, other.single),
+        })?;
+        let scaled = |tensors: Vec<Tensor<2>>| {
+            let scaled = tensors.into_iter().map(|tensor| tensor.mul_scalar(share));
+            scaled.collect()
+        };
+        Some(Self {
+            joint: scaled(total.joint),
+            single: scaled(total.single),
+        })
+    }
+}
+
+/// The loss of a batch, and what its slope is made from.
 pub struct PairDistance {
     /// Shape `[1]`.
     pub value: Tensor<1>,
-    /// Shape `[batch, width]`.
-    pub gradient: Tensor<2>,
+    /// `S − M` of each class, `[width, width]`.
+    joint: Vec<Tensor<2>>,
+    /// `s − m` of each class, `[1, width]`.
+    single: Vec<Tensor<2>>,
+}
+
+impl PairDistance {
+    /// The loss as a number.
+    pub fn read(&self) -> f64 {
+        f64::from(read(self.value.clone())[0])
+    }
 }
 
 impl PairLoss {
@@ -121,76 +163,95 @@ impl PairLoss {
         }
     }
 
-    /// `weight · Σ_c (‖S_c − M_c‖² over pairs of columns + ‖s_c − m_c‖² over single ones)`, where
-    /// `S_c = mean p_c · p pᵀ` and `s_c = mean p_c · p` over the batch, `p_c` the probability of class c (1 without a
-    /// label). A row's categories are drawn independently given its latents, so products of probabilities are their
+    /// `S_c = mean p_c · p pᵀ` and `s_c = mean p_c · p` over part of a batch, p_c the probability of class c (1 without
+    /// a label). A row's categories are drawn independently given its latents, so products of probabilities are their
     /// joint.
-    ///
-    /// With `E = 2·weight·(S − M)` on pairs, `e` alike on single columns and `F = P E`, the slope by `p` is
-    /// `p_c (2F + e) / batch` and that by `p_c` is `Σ P (F + e) / batch`, row by row.
     ///
     /// # Shapes
     /// - probabilities: `[batch, width]`, not tracked
-    pub fn distance(&self, probabilities: &Tensor<2>) -> PairDistance {
-        let [batch, width] = probabilities.dims();
-        let share = 1.0 / batch as f64;
+    pub fn means(&self, probabilities: &Tensor<2>) -> PairMeans {
+        let share = 1.0 / probabilities.dims()[0] as f64;
         let transposed = probabilities.clone().transpose();
-        let mut value: Option<Tensor<1>> = None;
-        let mut gradient: Option<Tensor<2>> = None;
-        let mut by_class = Vec::new();
-        for (class, (pairs, single)) in self.pairs.iter().zip(&self.single).enumerate() {
-            let member = self
-                .label
-                .map(|(offset, _)| probabilities.clone().narrow(1, offset + class, 1));
-            let weighted = match &member {
-                Some(member) => probabilities.clone() * member.clone(),
+        let (mut joint, mut single) = (Vec::new(), Vec::new());
+        for class in 0..self.pairs.len() {
+            let weighted = match self.member(probabilities, class) {
+                Some(member) => probabilities.clone() * member,
                 None => probabilities.clone(),
             };
-            let joint = transposed.clone().matmul(weighted.clone()).mul_scalar(share);
-            let apart = (joint - pairs.clone()) * self.pair_mask.clone();
-            let apart_single = (weighted.mean_dim(0) - single.clone()) * self.single_mask.clone();
-            let squares = apart.clone().square().sum() + apart_single.clone().square().sum();
-            value = Some(match value {
-                Some(sum) => sum + squares,
-                None => squares,
-            });
-            let slope = 2.0 * self.weight * share;
-            let flow = probabilities.clone().matmul(apart).mul_scalar(slope);
-            let single_slope = apart_single.mul_scalar(slope);
-            let both = flow.clone() + single_slope;
+            joint.push(transposed.clone().matmul(weighted.clone()).mul_scalar(share));
+            single.push(weighted.mean_dim(0));
+        }
+        PairMeans { joint, single }
+    }
+
+    /// `weight · Σ_c (‖S_c − M_c‖² over pairs of columns + ‖s_c − m_c‖² over single ones)`.
+    pub fn distance(&self, means: PairMeans) -> PairDistance {
+        let apart = |means: Vec<Tensor<2>>, targets: &[Tensor<2>], mask: &Tensor<2>| -> Vec<Tensor<2>> {
+            let apart = means.into_iter().zip(targets);
+            apart
+                .map(|(mean, target)| (mean - target.clone()) * mask.clone())
+                .collect()
+        };
+        let joint = apart(means.joint, &self.pairs, &self.pair_mask);
+        let single = apart(means.single, &self.single, &self.single_mask);
+        let squares = joint
+            .iter()
+            .chain(&single)
+            .map(|apart| apart.clone().square().sum());
+        let value = squares.reduce(|sum, more| sum + more);
+        let value = value.unwrap_or_else(|| Tensor::zeros([1], &self.single_mask.device()));
+        PairDistance {
+            value: value.mul_scalar(self.weight),
+            joint,
+            single,
+        }
+    }
+
+    /// The slope of the loss of a whole batch by the probabilities of part of it.
+    ///
+    /// With `E = 2·weight·(S − M)`, `e` alike on single columns and `F = P E`, the slope by `p` is
+    /// `p_c (2F + e) / batch` and that by `p_c` is `Σ p (F + e) / batch`, row by row.
+    ///
+    /// # Shapes
+    /// - probabilities: `[part, width]`, not tracked
+    /// - out: `[part, width]`
+    pub fn slope(&self, distance: &PairDistance, probabilities: &Tensor<2>, batch: usize) -> Tensor<2> {
+        let [part, width] = probabilities.dims();
+        let factor = 2.0 * self.weight / batch as f64;
+        let zeros = |columns: usize| Tensor::<2>::zeros([part, columns], &probabilities.device());
+        let (mut slope, mut by_class): (Option<Tensor<2>>, _) = (None, Vec::new());
+        for (class, (joint, single)) in distance.joint.iter().zip(&distance.single).enumerate() {
+            let flow = probabilities.clone().matmul(joint.clone()).mul_scalar(factor);
+            let both = flow.clone() + single.clone().mul_scalar(factor);
             let mut own = flow + both.clone();
-            if let Some(member) = member {
+            if let Some(member) = self.member(probabilities, class) {
                 own = own * member;
                 by_class.push((probabilities.clone() * both).sum_dim(1));
             }
-            gradient = Some(match gradient {
+            slope = Some(match slope {
                 Some(sum) => sum + own,
                 None => own,
             });
         }
-        let zeros = |columns: usize| Tensor::<2>::zeros([batch, columns], &probabilities.device());
-        let mut gradient = gradient.unwrap_or_else(|| zeros(width));
-        if let Some((offset, classes)) = self.label {
-            let mut parts = Vec::new();
-            if offset > 0 {
-                parts.push(zeros(offset));
-            }
-            parts.extend(by_class);
-            if offset + classes < width {
-                parts.push(zeros(width - offset - classes));
-            }
-            gradient = gradient + Tensor::cat(parts, 1);
+        let slope = slope.unwrap_or_else(|| zeros(width));
+        let Some((offset, classes)) = self.label else {
+            return slope;
+        };
+        let mut parts = Vec::new();
+        if offset > 0 {
+            parts.push(zeros(offset));
         }
-        let value = value.unwrap_or_else(|| Tensor::zeros([1], &probabilities.device()));
-        PairDistance {
-            value: value.mul_scalar(self.weight),
-            gradient,
+        parts.extend(by_class);
+        if offset + classes < width {
+            parts.push(zeros(width - offset - classes));
         }
+        slope + Tensor::cat(parts, 1)
     }
 
-    /// The loss as a number.
-    pub fn read(distance: &PairDistance) -> f64 {
-        f64::from(read(distance.value.clone())[0])
+    /// The probability of a class, row by row: `[batch, 1]`; none without a label.
+    fn member(&self, probabilities: &Tensor<2>, class: usize) -> Option<Tensor<2>> {
+        let (offset, _) = self.label?;
+        Some(probabilities.clone().narrow(1, offset + class, 1))
     }
 }
 
@@ -220,8 +281,8 @@ mod tests {
         let table = rows(400);
         let mut dense = vec![0.0; 400 * layout.width()];
         table.write_dense(&(0..400).collect::<Vec<_>>(), &mut dense);
-        let distance = loss.distance(&matrix(dense, 400, layout.width(), &device));
-        assert!(PairLoss::read(&distance) < 1e-8);
+        let dense = matrix(dense, 400, layout.width(), &device);
+        assert!(loss.distance(loss.means(&dense)).read() < 1e-8);
         // The shares of each column add up to 1.
         let columns = shares(&layout).column_shares(&layout);
         for block in layout.one_hot() {
@@ -250,13 +311,26 @@ mod tests {
                 let (batch, width) = (6, layout.width());
                 let mut random = RandomSource::seeded(2);
                 let start: Vec<f32> = (0..batch * width).map(|_| random.random::<f32>()).collect();
-                let at = |values: &[f32]| loss.distance(&matrix(values.to_vec(), batch, width, &device));
-                let slope = read(at(&start).gradient);
+                // Two parts of one batch, as a run takes them.
+                let halves = |values: &[f32]| {
+                    let halves = values.chunks_exact(batch / 2 * width);
+                    let halves = halves.map(|half| matrix(half.to_vec(), batch / 2, width, &device));
+                    halves.collect::<Vec<_>>()
+                };
+                let at = |values: &[f32]| {
+                    let means = halves(values).iter().map(|half| loss.means(half)).collect();
+                    loss.distance(PairMeans::of_parts(means).unwrap())
+                };
+                let distance = at(&start);
+                let slope: Vec<f32> = halves(&start)
+                    .iter()
+                    .flat_map(|half| read(loss.slope(&distance, half, batch)))
+                    .collect();
                 for place in (0..batch * width).step_by(5) {
                     let moved = |shift: f32| {
                         let mut values = start.clone();
                         values[place] += shift;
-                        PairLoss::read(&at(&values))
+                        at(&values).read()
                     };
                     let step = 1e-2;
                     let numeric = (moved(step) - moved(-step)) / f64::from(2.0 * step);

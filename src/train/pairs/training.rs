@@ -6,7 +6,7 @@ use std::sync::Arc;
 use burn::tensor::{Device, Tensor};
 
 use super::PairPlan;
-use super::loss::{PairLoss, PairShares};
+use super::loss::{PairDistance, PairLoss, PairMeans, PairShares};
 use crate::data::{EncodedRows, FineWeights, RowEncoder};
 use crate::model::{Adam, AdamSettings, DeviceKind, Generator, GeneratorShape, read};
 use crate::num::{RandomSource, StewardOnly};
@@ -20,6 +20,10 @@ use crate::train::training::{StopReason, Synthesizer, TrainError, Trained};
 
 /// A run reports about this many steps in all.
 const REPORTS: u64 = 250;
+/// Parts of a batch, each worked on by a core of its own.
+const PARTS: usize = 2;
+/// Smaller batches are not split.
+const LEAST_SPLIT: u64 = 128;
 
 /// A run by pairs that is ready to start.
 pub struct PairTraining {
@@ -139,7 +143,25 @@ struct Learner {
     loss: PairLoss,
     encoder: RowEncoder,
     fine: Option<FineWeights>,
+    /// The latents' randomness, one for each part of a batch.
+    randoms: Vec<RandomSource>,
     step: u64,
+}
+
+/// Runs the jobs side by side, the last one on this thread; what they came to, in their order.
+fn in_parallel<T: Send, F: FnOnce() -> T + Send>(jobs: impl Iterator<Item = F>) -> Vec<T> {
+    let mut jobs: Vec<F> = jobs.collect();
+    let Some(last) = jobs.pop() else { return Vec::new() };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = jobs.into_iter().map(|job| scope.spawn(job)).collect();
+        let last = last();
+        let joined = others.into_iter().map(|other| {
+            other
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        joined.chain(std::iter::once(last)).collect()
+    })
 }
 
 impl Learner {
@@ -159,6 +181,12 @@ impl Learner {
         };
         let mut generator = Generator::new(shape, random, device);
         generator.set_output_shares(&shares.column_shares(layout));
+        // The same number on every machine, so that a fixed seed repeats on all of them.
+        let parts = if settings.generator_batch >= LEAST_SPLIT {
+            PARTS
+        } else {
+            1
+        };
         let adam = AdamSettings {
             learning_rate: settings.generator_learning_rate,
             beta1: settings.generator_beta1,
@@ -171,6 +199,7 @@ impl Learner {
             generator,
             encoder,
             fine,
+            randoms: (0..parts).map(|_| random.fork()).collect(),
             step: 0,
         }
     }
@@ -192,13 +221,7 @@ impl Learner {
             let left = 1.0 - self.step as f64 / steps as f64;
             self.adam
                 .set_learning_rate(settings.generator_learning_rate * left);
-            let pass = self
-                .generator
-                .soft_pass(settings.generator_batch as usize, random);
-            // The loss's slope by hand: autodiff then only has to know the generator.
-            let distance = self.loss.distance(&pass.probabilities().inner());
-            let objective = (pass.probabilities() * distance.gradient.clone().autodiff()).sum();
-            let gradient = pass.gradient(&objective);
+            let (distance, gradient) = self.slope(settings.generator_batch as usize);
             let parameters = self.adam.step(self.generator.parameters().clone(), gradient);
             let keep = settings.averaging;
             self.averaged =
@@ -206,7 +229,7 @@ impl Learner {
             self.generator.set_parameters(parameters);
             self.step += 1;
             if self.step.is_multiple_of(report_every) || self.step == steps {
-                let loss = PairLoss::read(&distance);
+                let loss = distance.read();
                 let weights = read(self.averaged.clone().sum())[0];
                 if !(loss.is_finite() && weights.is_finite()) {
                     return Err(TrainError::NotFinite {
@@ -237,6 +260,37 @@ impl Learner {
             }
         }
         Ok(StopReason::Planned)
+    }
+
+    /// The loss of a fresh batch and its slope by the parameters, each part of the batch on a core of its own.
+    ///
+    /// The loss's slope is worked out by hand: autodiff then only has to know the generator. Parts are normalised by
+    /// themselves, which is as sound as all together: they hold generated rows only.
+    fn slope(&mut self, batch: usize) -> (PairDistance, Tensor<1>) {
+        let (generator, loss) = (&self.generator, &self.loss);
+        let part = batch / self.randoms.len();
+        let randoms = self.randoms.iter_mut();
+        let passes = in_parallel(randoms.map(|random| {
+            move || {
+                let pass = generator.soft_pass(part, random);
+                let means = loss.means(&pass.probabilities().inner());
+                (pass, means)
+            }
+        }));
+        let (passes, means): (Vec<_>, Vec<_>) = passes.into_iter().unzip();
+        let count = passes.len();
+        let means = PairMeans::of_parts(means).expect("a batch has a part");
+        let distance = loss.distance(means);
+        let of = &distance;
+        let gradients = in_parallel(passes.into_iter().map(|pass| {
+            move || {
+                let probabilities = pass.probabilities();
+                let slope = loss.slope(of, &probabilities.clone().inner(), part * count);
+                pass.gradient(&(probabilities * slope.autodiff()).sum())
+            }
+        }));
+        let gradient = gradients.into_iter().reduce(|sum, more| sum + more);
+        (distance, gradient.expect("a batch has a part"))
     }
 
     /// The generator with its averaged weights, as it would be if the run ended now; frozen if there is randomness to
