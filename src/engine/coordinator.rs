@@ -18,21 +18,20 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
 
 use crate::data::Column;
-use crate::engine::command::{Command, RunId, RunRequest};
+use crate::engine::command::{Command, RunId};
 use crate::engine::event::{Area, EngineEvent, Exported, Problem};
 use crate::engine::explore::Explored;
 use crate::engine::ledger_thread::LedgerHandle;
-use crate::engine::loader::{self, LoadEnd, PlanOutcome, Task};
+use crate::engine::loader::{self, LoadEnd, Task};
 use crate::engine::meaning::MeaningAnswer;
 use crate::engine::run_job::RunEnd;
 use crate::engine::session::Session;
 use crate::engine::settings::Settings;
 use crate::engine::several::Composed;
-use crate::engine::snapshot::{EpsilonAnswer, LedgerView, Released, Snapshot};
+use crate::engine::snapshot::{EpsilonAnswer, LedgerView, PlanPreview, Released, Snapshot};
 use crate::engine::{Latest, Wake};
 use crate::message;
 use crate::num::Message;
-use crate::privacy::EventList;
 use crate::privacy::ledger::EntryId;
 use crate::train::PlanSummary;
 
@@ -73,10 +72,7 @@ pub(super) enum Note {
     },
     Planned {
         generation: u64,
-        request: Box<RunRequest>,
-        outcome: Box<PlanOutcome>,
-        share: Option<f64>,
-        events: Option<Arc<EventList>>,
+        preview: Box<PlanPreview>,
     },
     EpsilonFound {
         generation: u64,
@@ -313,13 +309,7 @@ impl Coordinator {
                 generation,
                 suggestion,
             } => self.reprofiled(generation, *suggestion),
-            Note::Planned {
-                generation,
-                request,
-                outcome,
-                share,
-                events,
-            } => self.planned(generation, (*request, *outcome, share, events)),
+            Note::Planned { generation, preview } => self.planned(generation, *preview),
             Note::EpsilonFound { generation, answer } => self.epsilon_found(generation, *answer),
             Note::Explored { generation, explored } => self.explored(generation, *explored),
             Note::Composed(composed) => self.several_composed(*composed),

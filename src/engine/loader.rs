@@ -12,17 +12,17 @@ use crate::data::{
     ColumnSummary, Kind, ProfileWarning, Schema, Table, prepare, profile, read_table, respell_column,
     samples, suggest_column,
 };
+use crate::engine::advice::Advice;
 use crate::engine::command::{DataSource, EpsilonQuestion, RunRequest, SchemaSource};
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::inverse;
 use crate::engine::planned::Planned;
-use crate::engine::snapshot::{Dataset, EpsilonAnswer, LoadStage};
+use crate::engine::snapshot::{Dataset, EpsilonAnswer, LoadStage, PlanPreview};
 use crate::export::Recipe;
 use crate::message;
 use crate::num::{Message, Progress};
 use crate::privacy::ledger::Total;
-use crate::train::PlanSummary;
 
 /// How many tasks may wait; the coordinator sends a new plan or check only after the last one's answer.
 const QUEUE: usize = 64;
@@ -115,9 +115,6 @@ pub(super) enum LoadEnd {
     Failed(Problem),
 }
 
-/// What came of planning.
-pub(super) type PlanOutcome = Result<PlanSummary, Problem>;
-
 /// Starts the thread. It ends when the sender is dropped.
 pub(super) fn spawn(notes: Sender<Note>) -> std::io::Result<(Sender<Task>, JoinHandle<()>)> {
     let (tasks, inbox) = bounded(QUEUE);
@@ -188,12 +185,18 @@ fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
                     .as_ref()
                     .zip(total)
                     .and_then(|(events, total)| total.share_of(events));
+                let target = request.target.filter(|_| dataset.images.is_none());
+                let advice = target.and_then(|target| Advice::on_table(&dataset.schema, target.epsilon));
                 Note::Planned {
                     generation: dataset.generation,
-                    request,
-                    outcome: Box::new(planned.map(|plan| plan.summary())),
-                    share,
-                    events,
+                    preview: Box::new(PlanPreview {
+                        request: *request,
+                        outcome: planned.map(|plan| plan.summary()),
+                        outdated: false,
+                        share,
+                        advice,
+                        events,
+                    }),
                 }
             }
             Task::FindEpsilon { dataset, question } => {

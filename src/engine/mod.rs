@@ -22,6 +22,7 @@ mod series;
 pub mod session;
 mod watcher;
 
+pub mod advice;
 pub mod command;
 pub mod event;
 pub mod settings;

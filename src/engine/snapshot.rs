@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::data::image::{ImageOptions, ImageSet, image_files};
 use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
+use crate::engine::advice::Advice;
 use crate::engine::command::{EpsilonQuestion, Method, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
 use crate::engine::explore::Explored;
@@ -192,6 +193,8 @@ pub struct PlanPreview {
     pub outdated: bool,
     /// The share of the data set's total that the run would hold; `None` without a total or a promise.
     pub share: Option<f64>,
+    /// The method to begin with on such a table at this ε; `None` for images and without a promise.
+    pub advice: Option<Advice>,
     /// All that the run may do; `None` without a promise.
     pub events: Option<Arc<EventList>>,
 }

@@ -15,8 +15,10 @@ use crate::train::{ColumnHistogram, Control, Observation, PlanSummary};
 
 /// The newest progress is offered this often, at most.
 const OFFER_EVERY: Duration = Duration::from_millis(100);
-/// Weight of the past in the smoothed losses, a step.
+/// Weight of the past in the smoothed losses, a report: a critic's loss hops from one drawn batch to the next.
 const LOSS_MEMORY: f64 = 0.98;
+/// The same of a generator that follows one release.
+const CALM_MEMORY: f64 = 0.9;
 /// The rate shown is that of the last this many seconds.
 const RATE_WINDOW: f64 = 5.0;
 
@@ -108,14 +110,19 @@ pub(super) struct Watcher {
 
 impl Watcher {
     pub fn new(slot: Arc<RunSlot>, control: Arc<Control>, plan: &PlanSummary) -> Self {
+        let memory = if plan.looks_once() {
+            CALM_MEMORY
+        } else {
+            LOSS_MEMORY
+        };
         Self {
             slot,
             control,
             clock: Clock::new(),
             step: 0,
             steps: plan.steps,
-            critic_loss: SeriesCollector::new(LOSS_MEMORY),
-            generator_loss: SeriesCollector::new(LOSS_MEMORY),
+            critic_loss: SeriesCollector::new(memory),
+            generator_loss: SeriesCollector::new(memory),
             frechet: SeriesCollector::new(0.0),
             frechet_samples: 0,
             total_variation: None,

@@ -226,8 +226,13 @@ pub fn top(ui: &mut Ui, cx: &mut Cx<'_>, relation: Neighboring, narrow: bool) {
 }
 
 fn dataset_line(cx: &Cx<'_>, dataset: &Dataset, relation: Neighboring) -> String {
+    let key = if dataset.images.is_some() {
+        "top-images"
+    } else {
+        "top-dataset"
+    };
     cx.texts.with(
-        "top-dataset",
+        key,
         [
             ("name", dataset.name.as_str().into()),
             ("rows", format::count(dataset.table.rows() as u64).into()),
@@ -241,6 +246,7 @@ fn dataset_line(cx: &Cx<'_>, dataset: &Dataset, relation: Neighboring) -> String
 /// The unit of privacy, in words.
 pub fn unit(cx: &Cx<'_>, dataset: &Dataset) -> String {
     match &dataset.schema.unit {
+        None if dataset.images.is_some() => cx.texts.get("unit-image").to_owned(),
         None => cx.texts.get("unit-row").to_owned(),
         Some(unit) => cx.texts.with(
             "unit-person",
@@ -380,7 +386,8 @@ fn gauge(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset, budget: &Budget) {
     let inner = ui.allocate_ui_with_layout(vec2(GAUGE, 34.0), Layout::top_down(Align::Min), |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         ui.set_width(GAUGE);
-        ui.add_space(6.0);
+        // Two lines of text stand closer to the edge than a bar with one.
+        ui.add_space(if budget.shares.is_some() { 6.0 } else { 1.0 });
         let name = t.get("budget-name");
         match budget.shares {
             Some(shares) => {

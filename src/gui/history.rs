@@ -141,6 +141,13 @@ impl History {
         self.after.clear();
     }
 
+    /// Takes in a plan that the program changed by itself: no step to take back.
+    pub fn absorb(&mut self, plan: &RunRequest) {
+        if let Some(settled) = &mut self.settled {
+            settled.plan.clone_from(plan);
+        }
+    }
+
     /// The choices before the last change and those left by going back, if there was a change.
     pub fn back(&mut self) -> Option<(Choices, Choices)> {
         let wanted = self.before.pop()?;

@@ -230,6 +230,9 @@ impl Workbench {
         let intents = std::mem::take(&mut cx.intents);
         self.problems = problems;
         let held = ctx.input(|input| input.pointer.any_down());
+        if self.train.was_advised() {
+            self.history.absorb(&self.train.request);
+        }
         self.history.observe(self.choices(snapshot), held);
         self.keep_session(snapshot, held);
         for intent in intents {

@@ -33,7 +33,7 @@ pub use plan::{
     LARGEST_EPSILON, Plan, PlanError, PlanSummary, PlanWarning, Privacy, RunSettings, known_rows, rounded_up,
 };
 pub use privatize::Refusal;
-pub use recommend::recommended;
+pub use recommend::{pair_deviation, recommended};
 pub use sampler::PoissonSampler;
 pub use schedule::{Schedule, Stretch};
 pub use settings::{ScheduleKind, TrainSettings};

@@ -236,6 +236,14 @@ pub struct PlanSummary {
     pub warnings: Vec<Message>,
 }
 
+impl PlanSummary {
+    /// Whether all private looks are releases before the first step, none of them at a sample of the rows.
+    pub fn looks_once(&self) -> bool {
+        let looks: u64 = self.noise.iter().map(|stretch| stretch.steps).sum();
+        self.sampling_rate >= 1.0 && looks <= 1
+    }
+}
+
 /// Points of the planned ε curve.
 const CURVE_POINTS: u64 = 48;
 

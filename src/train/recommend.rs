@@ -2,6 +2,8 @@
 
 use super::budget::{Budget, largest_rho};
 use super::layout::RowLayout;
+use super::pairs::{PairPlan, PairSettings};
+use super::plan::{PlanError, Privacy};
 use super::settings::TrainSettings;
 use crate::data::{EncoderSettings, RowEncoder, Schema};
 use crate::num::{Delta, Epsilon};
@@ -23,6 +25,22 @@ pub fn recommended(rows: usize, schema: &Schema, epsilon: f64) -> TrainSettings 
         settings.marginal_share = share;
     }
     settings
+}
+
+/// The standard deviation of the noise, in rows, on each count of a pair that `gem` would buy under its usual settings;
+/// Uses the schema and ε, never the rows.
+///
+/// # Errors
+/// As [`PairPlan::new`].
+pub fn pair_deviation(schema: &Schema, epsilon: f64) -> Result<f64, PlanError> {
+    let settings = PairSettings::default();
+    let privacy = Privacy::Private {
+        epsilon,
+        delta: USUAL_DELTA,
+        neighboring: Neighboring::AddRemoveOne,
+    };
+    let plan = PairPlan::new(&settings, schema, 1, privacy)?;
+    Ok(plan.summary().marginal_deviation.unwrap_or(0.0))
 }
 
 /// The least share of ρ in range with `√(J / 2ρ₁) ≤ 0.002·rows`; `None` where there are no marginals to buy.

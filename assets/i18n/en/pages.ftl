@@ -182,7 +182,7 @@ cell-missing = missing
 ## Train
 
 plan-title = Plan
-plan-recommended = recommended for this table
+plan-recommended = recommended for this data
 plan-recommended-back = back to recommended
 plan-recommended-back-tip = Take the recommended value of every setting
 method-name = Method
@@ -227,8 +227,12 @@ inverse-noise = Noise multiplier
 inverse-noise-help = Noise of each critic step over the clip norm. Type the most that you can stand: the smallest ε that gives it is looked for.
 inverse-marginals = Error of the marginals ±
 inverse-marginals-help = One standard deviation of the noise on each cell of the marginals. Type the most that you can stand: the smallest ε that gives it is looked for.
+inverse-pairs = Error of the pairs ±
+inverse-pairs-help = One standard deviation of the noise on the count of each pair of values
 inverse-working = Looking for ε…
 cost-noise = Noise multiplier { $noise } in each of { $steps } steps; every row enters a step with a chance of { $rate }.
+cost-one-look = One look, before the first step, with a noise multiplier of { $noise }; the { $steps } steps after it cost nothing.
+cost-pairs = The count of each pair of values carries noise of ±{ $rows } rows.
 cost-marginals = The marginals carry noise of ±{ $rows } rows a cell.
 schedule-shape = Relative noise over the run
 axis-share = share of rows
@@ -258,7 +262,7 @@ card-frechet-tip = How far generated rows lie from real ones, by mean and covari
 card-frechet-caption = { $samples } samples a side
 card-privacy = Privacy spent
 card-privacy-tip = ε of everything done so far, step by step, by Rényi accounting (RDP). The dashed line is the rest of the plan; it ends at the budget.
-card-privacy-caption = ε at δ = { $delta } · RDP
+card-privacy-caption = ε at δ = { $delta } · { $accountant }
 card-histograms = Synthetic over real
 card-sample = Synthetic rows now
 card-sample-caption = free to look at and to export: this run has paid for them
@@ -312,6 +316,7 @@ certificate-unit = Unit
 certificate-relation = Neighbours
 certificate-sampling = Sampling
 certificate-sampling-value = Poisson, rate { $rate }, { $steps } steps
+certificate-sampling-once = all of them, once
 certificate-random = Randomness
 certificate-random-os = the operating system’s generator
 certificate-end = End of the run

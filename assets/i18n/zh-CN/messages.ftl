@@ -159,6 +159,9 @@ plan-method = 方法“{ $method }”不能用于这种数据（{ $data }）；�
 plan-unit = 结构把“{ $column }”设为隐私单位，这个方法还不能保护它；请去掉 unit，以保护单独的行
 plan-calibration = 无法校准方案的噪声
 plan-range = 方案中的数彼此不合
+advice-gem = 推荐 GEM：一次看数据，得到各列取值成对的计数，每个计数的噪声约 { $noise } 行，由此知道列与列的关系；此后一切不再花费
+advice-dpgan-few = 推荐 DPGAN：只有 { $rows } 行，而每对取值的计数噪声约 { $noise } 行，大多会被淹没
+advice-dpgan-wide = 推荐 DPGAN：这张表的取值太多，无法统计列对的计数
 inverse-no-noise = 这个方案没有这种噪声
 inverse-too-little = 即使 ε = { $most }，噪声仍有 { $least }；请至少给这么多
 setting-out-of-range = “{ $setting }”为 { $value }；应为{ $expected }

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use crate::engine::command::{EpsilonQuestion, RunRequest};
 use crate::engine::coordinator::Coordinator;
-use crate::engine::loader::{PlanOutcome, Task};
+use crate::engine::loader::Task;
 use crate::engine::snapshot::{EpsilonAnswer, PlanPreview};
-use crate::privacy::EventList;
 
 /// The plan last worked out, the one under way, and the newest request that waits for it.
 #[derive(Default)]
@@ -83,11 +82,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn planned(
-        &mut self,
-        generation: u64,
-        (request, outcome, share, events): (RunRequest, PlanOutcome, Option<f64>, Option<Arc<EventList>>),
-    ) {
+    pub(super) fn planned(&mut self, generation: u64, preview: PlanPreview) {
         self.plan.under_way = false;
         if self
             .dataset
@@ -95,13 +90,7 @@ impl Coordinator {
             .is_some_and(|dataset| dataset.generation == generation)
         {
             let outdated = self.plan.waiting.is_some();
-            self.plan.shown = Some(Arc::new(PlanPreview {
-                request,
-                outcome,
-                outdated,
-                share,
-                events,
-            }));
+            self.plan.shown = Some(Arc::new(PlanPreview { outdated, ..preview }));
         }
         self.next_plan();
     }

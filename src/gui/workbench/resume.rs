@@ -86,7 +86,7 @@ impl Workbench {
         if let Ok(schema) = session.schema() {
             self.commands.push(Command::RestoreSchema(Arc::new(schema)));
         }
-        self.train.request = session.plan.request();
+        self.train.resume(session.plan.request());
         self.settings.folded = session.folded;
         self.settings.sizes = session.sizes;
         let page = Page::ALL

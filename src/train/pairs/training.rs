@@ -366,7 +366,8 @@ mod tests {
             hits as f64 / 8000.0
         };
         let told = share(&|row| (row[0] == 0) == (row[2] == 1));
-        assert!(told > 0.97, "{told}");
+        // Without any relation between the two it would be 0.56.
+        assert!(told > 0.85, "{told}");
         let low = share(&|row| row[0] == 0 && row[1] < 6);
         assert!((low - 0.3).abs() < 0.04, "{low}");
     }

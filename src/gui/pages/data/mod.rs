@@ -74,7 +74,9 @@ impl DataPage {
         let panel = egui::Panel::bottom("preview")
             .show_separator_line(false)
             .frame(egui::Frame::new());
-        let size = (height * 0.42, 140.0..=(height - 200.0).max(141.0));
+        // Images have one column at most, and need the room themselves.
+        let share = if dataset.images.is_some() { 0.66 } else { 0.42 };
+        let size = (height * share, 140.0..=(height - 200.0).max(141.0));
         Sized::Rows.show(ui, cx, panel, size, |ui, cx| {
             ui.add_space(STEP);
             self.preview_card(ui, cx, &dataset);

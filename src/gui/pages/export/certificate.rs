@@ -54,13 +54,17 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
     };
     promise(ui, cx, claims);
     if let Some(plan) = run.plan.as_deref() {
-        let sampling = t.with(
-            "certificate-sampling-value",
-            [
-                ("rate", format::percent(plan.sampling_rate).into()),
-                ("steps", format::count(plan.steps).into()),
-            ],
-        );
+        let sampling = if plan.looks_once() {
+            t.get("certificate-sampling-once").to_owned()
+        } else {
+            t.with(
+                "certificate-sampling-value",
+                [
+                    ("rate", format::percent(plan.sampling_rate).into()),
+                    ("steps", format::count(plan.steps).into()),
+                ],
+            )
+        };
         fact(ui, cx, t.get("certificate-sampling"), &sampling);
     }
     fact(

@@ -333,9 +333,15 @@ fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
         ui.label(cx.palette.caption(t.get("run-no-claim")));
         return;
     };
+    // A run of many looks is held against Rényi orders, one of a single look against its loss distribution.
+    let looks_once = run.plan.as_ref().is_some_and(|plan| plan.looks_once());
+    let accountant = if looks_once { "PLD" } else { "RDP" };
     let caption = t.with(
         "card-privacy-caption",
-        [("delta", format::delta(target.delta).into())],
+        [
+            ("delta", format::delta(target.delta).into()),
+            ("accountant", accountant.into()),
+        ],
     );
     head(ui, cx, "card-privacy", false, &caption);
     if waits(ui, cx, &run.epsilon, "card-waits-step") {

@@ -181,11 +181,14 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
     );
     caption(ui, cx, &odds);
     caption(ui, cx, &noise_line(cx, summary));
-    if let Some(marginals) = summary.marginal_deviation {
-        let text = t.with(
-            "cost-marginals",
-            [("rows", format::significant(marginals, 3).into())],
-        );
+    let key = if summary.settings.pairs().is_some() {
+        "cost-pairs"
+    } else {
+        "cost-marginals"
+    };
+    let marginals = summary.marginal_deviation;
+    if let Some(marginals) = marginals.filter(|_| summary.settings.images().is_none()) {
+        let text = t.with(key, [("rows", format::significant(marginals, 3).into())]);
         caption(ui, cx, &text);
     }
 }
@@ -208,6 +211,13 @@ fn noise_line(cx: &Cx<'_>, summary: &PlanSummary) -> String {
             format::significant(last, 3)
         )
     };
+    if summary.looks_once() {
+        let steps = format::count(summary.steps);
+        return cx.texts.with(
+            "cost-one-look",
+            [("noise", noise.into()), ("steps", steps.into())],
+        );
+    }
     cx.texts.with(
         "cost-noise",
         [

@@ -68,6 +68,11 @@ impl Form {
         ui.spacing_mut().item_spacing.y = 5.0;
         heading(ui, cx, request);
         method(ui, cx, request, target);
+        let advice = plan.as_ref().and_then(|plan| plan.advice.as_ref());
+        if let Some(advice) = advice.filter(|_| request.target.is_some()) {
+            let text = cx.texts.say(&advice.reason);
+            ui.add(egui::Label::new(cx.palette.caption(text)).wrap());
+        }
         if let Some(promise) = &mut request.target {
             self::promise(ui, cx, promise);
             *target = *promise;

@@ -54,8 +54,14 @@ impl Inverse {
             wanted =
                 field(ui, cx, "inverse-noise", "", first.noise_multiplier).map(Bearable::NoiseMultiplier);
         }
-        if let Some(deviation) = summary.marginal_deviation {
-            let typed = field(ui, cx, "inverse-marginals", t.get("unit-rows"), deviation);
+        let deviation = summary.marginal_deviation;
+        if let Some(deviation) = deviation.filter(|_| summary.settings.images().is_none()) {
+            let key = if summary.settings.pairs().is_some() {
+                "inverse-pairs"
+            } else {
+                "inverse-marginals"
+            };
+            let typed = field(ui, cx, key, t.get("unit-rows"), deviation);
             wanted = typed.map(Bearable::MarginalError).or(wanted);
         }
         if let Some(bearable) = wanted {

@@ -48,6 +48,20 @@ pub struct TrainPage {
     starting: Option<RunId>,
     inverse: inverse::Inverse,
     grid: grid::GridView,
+    advised: Advised,
+}
+
+/// Whose choice the method is.
+#[derive(Default)]
+struct Advised {
+    /// The opening of a table that this is about.
+    generation: Option<u64>,
+    /// Whether the method stays as it is, whatever is advised: it was advised, or a person chose it.
+    settled: bool,
+    /// Whether the next table comes with its method.
+    resumes: bool,
+    /// Whether the method was changed since it was last asked.
+    changed: bool,
 }
 
 impl Default for TrainPage {
@@ -63,6 +77,7 @@ impl Default for TrainPage {
             starting: None,
             inverse: inverse::Inverse::default(),
             grid: grid::GridView::default(),
+            advised: Advised::default(),
         }
     }
 }
@@ -72,6 +87,7 @@ impl TrainPage {
     pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         self.request.device = cx.settings.device;
         self.suit(cx.snapshot.dataset.as_deref());
+        self.take_advice(cx);
         self.inverse.take(cx, &mut self.request);
         self.draw(ui, cx);
         // After the form, so that what it asks for is what it shows.
@@ -150,6 +166,13 @@ impl TrainPage {
     /// Takes back what does not suit the data that is open: a method or settings of the other kind of data.
     fn suit(&mut self, dataset: Option<&Dataset>) {
         let Some(dataset) = dataset else { return };
+        if self.advised.generation != Some(dataset.generation) {
+            self.advised = Advised {
+                generation: Some(dataset.generation),
+                settled: self.advised.resumes,
+                ..Advised::default()
+            };
+        }
         let methods = form::methods_for(Some(dataset));
         if !methods.contains(&self.request.method) {
             self.request.method = methods[0];
@@ -161,6 +184,30 @@ impl TrainPage {
         if !fits(&self.recommended) {
             self.recommended = kind;
         }
+    }
+
+    /// Begins with the method that is advised, once for each table, unless a person has chosen.
+    fn take_advice(&mut self, cx: &Cx<'_>) {
+        let advice = self.answer(cx).and_then(|plan| plan.advice.as_ref());
+        if let Some(advice) = advice.filter(|_| !self.advised.settled) {
+            self.advised.settled = true;
+            if self.request.method != advice.method {
+                self.request.method = advice.method;
+                self.advised.changed = true;
+                self.suit(cx.snapshot.dataset.as_deref());
+            }
+        }
+    }
+
+    /// Takes up a plan of an earlier session; its method stays.
+    pub fn resume(&mut self, request: RunRequest) {
+        self.request = request;
+        self.advised.resumes = true;
+    }
+
+    /// Whether the program itself has changed the method since this was last asked: no step to take back.
+    pub fn was_advised(&mut self) -> bool {
+        std::mem::take(&mut self.advised.changed)
     }
 
     /// The answer to what the form asks, once it is there.
@@ -244,8 +291,10 @@ impl TrainPage {
             // What was worked out last stays in view, dimmed, until the new plan is there.
             plan: cx.snapshot.plan.clone(),
         };
+        let method = self.request.method;
         self.form
             .show(ui, cx, &mut self.request, &mut self.target, &known);
+        self.advised.settled |= self.request.method != method;
         self.inverse.show(ui, cx, &self.request, plan.as_deref());
         cost::show(ui, cx, self, plan.as_deref());
     }
