@@ -4,22 +4,34 @@
 //! d² = |μ₁ − μ₂|² + tr Σ₁ + tr Σ₂ − 2·tr (Σ₁^½ Σ₂ Σ₁^½)^½
 //! ```
 //!
-//! Written with `Σ₁^½ Σ₂ Σ₁^½`, which is symmetric and has no negative eigenvalue, instead of the usual
-//! `(Σ₁Σ₂)^½`, so that two symmetric eigendecompositions in double precision suffice. Covariances of one-hot
-//! rows are always singular; there the general square root fails or turns complex.
+//! No square root of a matrix is taken. With any factors `Σ₁ = F₁F₁ᵀ` and `Σ₂ = F₂F₂ᵀ`, the eigenvalues of
+//! `Σ₁^½ Σ₂ Σ₁^½` are those of `(F₁ᵀF₂)(F₁ᵀF₂)ᵀ`, so the last trace is the sum of the singular values of `F₁ᵀF₂` (its
+//! nuclear norm), which is computed in double precision to the last digits that the factors have. A factor is the lower
+//! triangle of Cholesky's; the symmetric root where the covariance is singular (of one-hot rows it always is, and there
+//! the general square root of `Σ₁Σ₂` fails or turns complex); and the deviations themselves where rows are few.
 
-use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use std::num::NonZeroUsize;
 
-/// Eigenvalues are found to this relative precision.
-const EIGEN_PRECISION: f64 = 1e-12;
-/// Sweeps after which an eigendecomposition is given up (it converges in about two a row).
-const EIGEN_SWEEPS: usize = 100_000;
+use nalgebra::{DMatrix, DMatrixView, DVector, Dyn, SVD, SymmetricEigen};
+
+/// A view whose rows may lie apart.
+type Strided<'a> = DMatrixView<'a, f64, Dyn, Dyn>;
+
+/// Eigenvalues and singular values are found to this relative precision.
+const PRECISION: f64 = 1e-13;
+/// Sweeps after which a decomposition is given up (it converges in about two a row).
+const SWEEPS: usize = 100_000;
+/// A thread of its own pays from so many rows on.
+const ROWS_A_THREAD: usize = 1000;
+/// A covariance is computed in so many strips; what lies below the diagonal is that above it.
+const STRIPS: usize = 4;
 
 /// A sample as its mean and its rows' deviations from it: all that mean and covariance need.
 #[derive(Clone, Debug)]
 pub struct Moments {
     mean: DVector<f64>,
-    /// `[count, width]`, divided by √(count − 1): the covariance is this matrix transposed times itself.
+    /// `[width, count]`, a row of the sample a column, divided by √(count − 1): the covariance is this matrix times
+    /// itself transposed.
     deviations: DMatrix<f64>,
 }
 
@@ -35,19 +47,18 @@ impl Moments {
             return None;
         }
         let values = rows.iter().map(|value| f64::from(*value));
-        let mut deviations = DMatrix::from_row_iterator(count, width, values);
-        let mean = deviations.row_mean().transpose();
+        let mut deviations = DMatrix::from_iterator(width, count, values);
+        let mean = deviations.column_mean();
         let scale = ((count - 1) as f64).sqrt().recip();
-        for (mut column, mean) in deviations.column_iter_mut().zip(mean.iter()) {
-            column.add_scalar_mut(-mean);
-            column *= scale;
+        for mut row in deviations.column_iter_mut() {
+            row.zip_apply(&mean, |value, mean| *value = (*value - mean) * scale);
         }
         Some(Self { mean, deviations })
     }
 
     /// Rows behind the moments.
     pub fn count(&self) -> usize {
-        self.deviations.nrows()
+        self.deviations.ncols()
     }
 
     /// The trace of the covariance.
@@ -55,37 +66,88 @@ impl Moments {
         self.deviations.norm_squared()
     }
 
+    /// The covariance: the rows are shared out among the cores.
     fn covariance(&self) -> DMatrix<f64> {
-        // Not `tr_mul`, which is a plain loop: this product goes through a blocked kernel.
-        self.deviations.transpose() * &self.deviations
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads = cores.min(self.count() / ROWS_A_THREAD).max(1);
+        let share = self.count().div_ceil(threads);
+        let width = self.mean.len();
+        let parts: Vec<DMatrix<f64>> = std::thread::scope(|scope| {
+            let work: Vec<_> = (0..threads)
+                .map(|part| {
+                    let start = part * share;
+                    let rows = share.min(self.count() - start);
+                    let numbers = &self.deviations.as_slice()[start * width..(start + rows) * width];
+                    scope.spawn(move || square(numbers, width))
+                })
+                .collect();
+            work.into_iter()
+                .map(|work| {
+                    work.join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect()
+        });
+        let mut sum = DMatrix::zeros(width, width);
+        for part in &parts {
+            sum += part;
+        }
+        sum
     }
+
+    /// A matrix that times itself transposed is the covariance. `None` if it has no eigendecomposition.
+    fn factor(&self) -> Option<DMatrix<f64>> {
+        if self.count() < self.mean.len() {
+            return Some(self.deviations.clone());
+        }
+        let covariance = self.covariance();
+        if covariance.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        if let Some(found) = covariance.clone().cholesky() {
+            return Some(found.l());
+        }
+        let eigen = SymmetricEigen::try_new(covariance, PRECISION, SWEEPS)?;
+        let mut factor = eigen.eigenvectors;
+        for (mut column, value) in factor.column_iter_mut().zip(eigen.eigenvalues.iter()) {
+            column *= value.max(0.0).sqrt();
+        }
+        Some(factor)
+    }
+}
+
+/// A matrix times itself transposed, given by columns: the upper triangle strip by strip through the blocked product
+/// (a transposed view is the same numbers with their strides exchanged), and the lower one from it.
+fn square(numbers: &[f64], size: usize) -> DMatrix<f64> {
+    let count = numbers.len() / size;
+    let strip = size.div_ceil(STRIPS);
+    let mut whole = DMatrix::zeros(size, size);
+    for start in (0..size).step_by(strip) {
+        let (rows, rest) = (strip.min(size - start), size - start);
+        let left: Strided<'_> = DMatrixView::from_slice_with_strides(&numbers[start..], rows, count, 1, size);
+        let right: Strided<'_> =
+            DMatrixView::from_slice_with_strides(&numbers[start..], count, rest, size, 1);
+        whole
+            .view_mut((start, start), (rows, rest))
+            .gemm(1.0, &left, &right, 0.0);
+    }
+    whole.fill_lower_triangle_with_upper_triangle();
+    whole
 }
 
 /// One side of the distance, prepared for many comparisons.
 #[derive(Clone, Debug)]
 pub struct FrechetReference {
     moments: Moments,
-    /// The covariance's square root; `None` when there are fewer rows than columns, where the smaller product
-    /// of the deviations serves instead.
-    root: Option<DMatrix<f64>>,
+    /// See [`Moments::factor`].
+    factor: DMatrix<f64>,
 }
 
 impl FrechetReference {
     /// Prepares a side. `None` if its covariance has no eigendecomposition.
     pub fn new(moments: Moments) -> Option<Self> {
-        if moments.count() < moments.mean.len() {
-            return Some(Self { moments, root: None });
-        }
-        let eigen = decompose(&moments.covariance())?;
-        let mut scaled = eigen.eigenvectors.clone();
-        for (mut column, value) in scaled.column_iter_mut().zip(eigen.eigenvalues.iter()) {
-            column *= value.max(0.0).sqrt();
-        }
-        let root = scaled * eigen.eigenvectors.transpose();
-        Some(Self {
-            moments,
-            root: Some(root),
-        })
+        let factor = moments.factor()?;
+        Some(Self { moments, factor })
     }
 
     /// The squared Fréchet distance to the other side (what "FID" reports); at least 0. `None` if the widths
@@ -94,17 +156,13 @@ impl FrechetReference {
         if self.moments.mean.len() != other.mean.len() {
             return None;
         }
-        let square = if let Some(root) = &self.root {
-            root * other.covariance() * root
-        } else {
-            // With Σ₁ = AᵀA and Σ₂ = BᵀB, Σ₁^½ Σ₂ Σ₁^½ and (ABᵀ)(ABᵀ)ᵀ have the same eigenvalues but for zeros.
-            let product = &self.moments.deviations * other.deviations.transpose();
-            &product * product.transpose()
-        };
-        let overlap: f64 = decompose(&square)?
-            .eigenvalues
-            .iter()
-            .map(|value| value.max(0.0).sqrt())
+        let overlap = self.factor.transpose() * other.factor()?;
+        if overlap.iter().any(|value| !value.is_finite()) {
+            // The iteration would not end.
+            return None;
+        }
+        let overlap = SVD::try_new(overlap, false, false, PRECISION, SWEEPS)?
+            .singular_values
             .sum();
         let shift = (&self.moments.mean - &other.mean).norm_squared();
         let distance = shift + self.moments.spread() + other.spread() - 2.0 * overlap;
@@ -121,16 +179,6 @@ pub fn frechet_distance(real: &[f32], synthetic: &[f32], width: usize) -> Option
     FrechetReference::new(Moments::of(real, width)?)?.distance(&Moments::of(synthetic, width)?)
 }
 
-/// The eigendecomposition of a matrix that is symmetric up to rounding.
-fn decompose(matrix: &DMatrix<f64>) -> Option<SymmetricEigen<f64, nalgebra::Dyn>> {
-    if matrix.iter().any(|value| !value.is_finite()) {
-        // The iteration would not end.
-        return None;
-    }
-    let symmetric = (matrix + matrix.transpose()) * 0.5;
-    SymmetricEigen::try_new(symmetric, EIGEN_PRECISION, EIGEN_SWEEPS)
-}
-
 #[cfg(test)]
 mod tests {
     use rand::RngExt;
@@ -140,7 +188,7 @@ mod tests {
 
     /// Moments with this covariance, by its Cholesky factor (which wants it positive definite).
     fn moments(mean: Vec<f64>, covariance: DMatrix<f64>) -> Moments {
-        let deviations = covariance.cholesky().unwrap().l().transpose();
+        let deviations = covariance.cholesky().unwrap().l();
         Moments {
             mean: DVector::from_vec(mean),
             deviations,
@@ -176,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_to_the_overlap_agree() {
+    fn every_factor_gives_the_same_overlap() {
         let mut random = RandomSource::seeded(2);
         let mut rows =
             |count: usize| -> Vec<f32> { (0..count * 6).map(|_| random.random::<f32>()).collect() };
@@ -184,14 +232,16 @@ mod tests {
             Moments::of(&rows(9), 6).unwrap(),
             Moments::of(&rows(12), 6).unwrap(),
         );
-        let by_root = distance(&one, &two);
-        let by_product = FrechetReference {
+        let by_triangle = distance(&one, &two);
+        let few = FrechetReference {
+            factor: one.deviations.clone(),
             moments: one,
-            root: None,
-        }
-        .distance(&two)
-        .unwrap();
-        assert!((by_root - by_product).abs() < 1e-6, "{by_root} {by_product}");
+        };
+        let by_deviations = few.distance(&two).unwrap();
+        assert!(
+            (by_triangle - by_deviations).abs() < 1e-9,
+            "{by_triangle} {by_deviations}"
+        );
     }
 
     #[test]
@@ -208,6 +258,16 @@ mod tests {
         let moments = Moments::of(&rows, 9).unwrap();
         assert!(distance(&moments, &moments) < 1e-6);
         assert_eq!(moments.count(), 500);
+    }
+
+    #[test]
+    fn a_covariance_is_the_same_by_every_core() {
+        let mut random = RandomSource::seeded(3);
+        let (count, width) = (4 * ROWS_A_THREAD + 7, 9);
+        let rows: Vec<f32> = (0..count * width).map(|_| random.random()).collect();
+        let moments = Moments::of(&rows, width).unwrap();
+        let plain = &moments.deviations * moments.deviations.transpose();
+        assert!((moments.covariance() - plain).amax() < 1e-14);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Checked units, random sources, log-space arithmetic and special functions: numbers that the other rooms can trust.
 
+mod beside;
 pub mod fft;
 pub mod files;
 pub mod logspace;
@@ -9,6 +10,7 @@ mod random;
 mod steward;
 mod units;
 
+pub use beside::Beside;
 pub use message::{Argument, Fills, Message};
 pub use progress::{Cancelled, Progress};
 pub use random::{RandomOrigin, RandomSource};
