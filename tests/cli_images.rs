@@ -5,7 +5,7 @@ mod small_images;
 mod support;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use small_images::idx_pair;
@@ -123,8 +123,12 @@ fn images_become_synthetic_ones_with_their_papers() {
     assert!(found["accuracy"]["value"].as_f64().unwrap() > 0.9, "{found}");
     assert!(found["accuracy"]["interval"].is_array() && found["fid"]["value"].is_number());
 
-    // More of one class, for nothing, in every form.
-    let model = result["generator"].as_str().unwrap();
+    more_of_a_class(&bench, result["generator"].as_str().unwrap());
+    judged_by_what_is_asked_for(&bench, &input, result["generator"].as_str().unwrap());
+}
+
+/// For nothing, in every form.
+fn more_of_a_class(bench: &Bench, model: &str) {
     for name in ["more", "more.parquet", "more.npz", "more-images-idx3-ubyte"] {
         let more = bench.path(name);
         let arguments = [
@@ -155,6 +159,48 @@ fn images_become_synthetic_ones_with_their_papers() {
         &["evaluate", "--real", text(&more), "--synthetic", text(&more)],
     );
     assert!(said.contains("there are 20 real images"), "{said}");
+}
+
+/// What was written as NPZ is judged as well.
+fn judged_by_what_is_asked_for(bench: &Bench, input: &Path, model: &str) {
+    let judged = bench.path("judged.npz");
+    bench.json(&["sample", model, "--rows", "80", "--out", text(&judged)]);
+    let judge = [
+        "evaluate",
+        "--real",
+        text(input),
+        "--synthetic",
+        text(&judged),
+        "--classes",
+        "3",
+    ];
+    let found = bench.json(&[&judge[..], &["--extractor", "pixels", "--most", "60"]].concat());
+    assert_eq!(
+        (&found["extractor"], &found["extractor_classes"]),
+        (&"pixels".into(), &0.into())
+    );
+    assert_eq!(found["compared"]["synthetic"], 60);
+    assert!(found["fid_of_real_halves"]["value"].is_number(), "{found}");
+    for (extractor, status, word) in [
+        ("cnn", 1, "28 × 28"),
+        ("inception", 2, "expected cnn, pixels"),
+        (text(input), 2, "ends in .onnx"),
+        ("nowhere.onnx", 1, "nowhere.onnx"),
+    ] {
+        let said = bench.fails(status, &[&judge[..], &["--extractor", extractor]].concat());
+        assert!(said.contains(word), "{extractor}: {said}");
+    }
+    let model_file = bench.write("model.onnx", "no model");
+    let said = bench.fails(1, &[&judge[..], &["--extractor", text(&model_file)]].concat());
+    assert!(
+        said.contains("model.onnx") && said.contains("no ONNX model"),
+        "{said}"
+    );
+    let said = bench.fails(
+        2,
+        &[&judge[..], &["--extractor", "pixels", "--pixel-range=-1,1"]].concat(),
+    );
+    assert!(said.contains("--pixel-range"), "{said}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What is declared of images on the command line.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::data::image::{ImageOptions, LARGEST_SIDE, MOST_CLASSES};
@@ -20,6 +22,10 @@ pub struct ImageArgs {
     /// Pictures of 16 bits a channel: the values that become black and white.
     #[arg(long, value_name = "LOW,HIGH", value_parser = parse_window)]
     grey_window: Option<[u16; 2]>,
+    /// A folder of pictures: a CSV file with the columns `file` and `label`. Without it, folders within name the classes,
+    /// or `labels.csv` in the folder does, or a CSV file of the folder's name beside it.
+    #[arg(long, value_name = "CSV")]
+    labels: Option<PathBuf>,
     /// Leaves out pictures that cannot be read, instead of stopping at the first.
     #[arg(long)]
     skip_damaged: bool,
@@ -27,12 +33,13 @@ pub struct ImageArgs {
 
 impl ImageArgs {
     /// As a reader takes it.
-    pub const fn options(&self) -> ImageOptions {
+    pub fn options(&self) -> ImageOptions {
         ImageOptions {
             classes: self.classes as usize,
             side: self.size,
             colours: self.channels,
             window: self.grey_window,
+            labels: self.labels.clone(),
             skip_damaged: self.skip_damaged,
         }
     }

@@ -28,8 +28,8 @@ use crate::train::{DeviceKind, RunSettings, StopReason, describe};
 #[derive(Debug, Args)]
 #[command(after_help = settings_help())]
 pub struct SynthesizeArgs {
-    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, or an SQLite database; or images: IDX as MNIST is
-    /// published, a folder of PNG and JPEG pictures, or Parquet with a column of them.
+    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, an SQLite database, or a workbook (.xlsx); or images:
+    /// IDX as MNIST is published, NPZ, a folder of PNG, JPEG and TIFF pictures, or Parquet with a column of them.
     input: PathBuf,
     /// The method.
     #[arg(long, value_parser = parse_method, required_unless_present = "recipe")]
@@ -43,7 +43,7 @@ pub struct SynthesizeArgs {
     /// How many synthetic rows or images.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     rows: u64,
-    /// The table to write (`.csv`, `.tsv`, `.parquet`, `.arrow` or `.sqlite`); for images a folder,
+    /// The table to write (`.csv`, `.tsv`, `.parquet`, `.arrow`, `.xlsx` or `.sqlite`); for images a folder,
     /// `NAME-images-idx3-ubyte`, `.parquet` or `.npz`.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -155,7 +155,7 @@ fn check_targets(args: &SynthesizeArgs, is_images: bool) -> Result<(), CliError>
     form.map_err(|error| CliError::Usage(error.to_string()))?;
     let files = exported_files(&args.out);
     let beside = Schema::path_beside(&args.input);
-    let images = image_files(&args.input);
+    let images = image_files(&args.input, &args.images.options());
     let mut inputs = vec![args.schema.as_deref().unwrap_or(&beside)];
     inputs.extend(images.iter().map(PathBuf::as_path));
     inputs.extend(args.recipe.as_deref());

@@ -44,6 +44,7 @@ pub enum SchemaSource {
 
 /// Where a table or images come from.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one for a file that is opened")]
 pub enum DataSource {
     /// A file with a table, or a file or folder with images: what lies there tells which.
     File {

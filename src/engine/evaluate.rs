@@ -9,7 +9,7 @@ use crate::message;
 use crate::num::{Progress, RandomSource, StewardOnly};
 use crate::train::DeviceKind;
 
-pub use crate::evaluate::image::Figure;
+pub use crate::evaluate::image::{ExtractorChoice, Figure, OnnxChoice};
 
 /// What to compare.
 #[derive(Clone, Debug)]
@@ -22,6 +22,10 @@ pub struct EvaluateRequest {
     pub synthetic: PathBuf,
     /// What is declared of them.
     pub images: ImageOptions,
+    /// What features they are compared by.
+    pub extractor: ExtractorChoice,
+    /// Images of each side that distances are taken over, at most.
+    pub most: Option<usize>,
     /// Where networks work.
     pub device: DeviceKind,
 }
@@ -34,7 +38,12 @@ pub fn evaluate_files(
     request: &EvaluateRequest,
     progress: &Progress,
 ) -> Result<StewardOnly<ImageReport>, Problem> {
-    let read = |path: &Path| -> Result<ImageSet, Problem> {
+    // A table of labels that is named is that of the real images.
+    let unnamed = ImageOptions {
+        labels: None,
+        ..request.images.clone()
+    };
+    let read = |path: &Path, options: &ImageOptions| -> Result<ImageSet, Problem> {
         if !holds_images(path) {
             let message = message!(
                 "evaluate-no-images",
@@ -43,12 +52,16 @@ pub fn evaluate_files(
             );
             return Err(Problem::plain(Area::Load, message));
         }
-        read_images(path, &request.images, progress).map_err(|error| Problem::new(Area::Load, &error))
+        read_images(path, options, progress).map_err(|error| Problem::new(Area::Load, &error))
     };
     let comparison = ImageComparison {
-        real: read(&request.real)?,
-        holdout: request.holdout.as_deref().map(read).transpose()?,
-        synthetic: read(&request.synthetic)?,
+        real: read(&request.real, &request.images)?,
+        holdout: (request.holdout.as_deref())
+            .map(|path| read(path, &unnamed))
+            .transpose()?,
+        synthetic: read(&request.synthetic, &unnamed)?,
+        extractor: request.extractor.clone(),
+        most: request.most,
         device: request.device,
     };
     compare_images(&comparison, &mut RandomSource::from_operating_system(), progress)

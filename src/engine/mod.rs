@@ -43,7 +43,7 @@ pub use command::{
     Bearable, ColumnEdit, Command, Condition, DataSource, EpsilonQuestion, ExportRequest, Method,
     PrivacyTarget, ReleaseOrder, RunId, RunRequest, SchemaEdit, SchemaSource,
 };
-pub use evaluate::{EvaluateRequest, Figure, evaluate_files};
+pub use evaluate::{EvaluateRequest, ExtractorChoice, Figure, OnnxChoice, evaluate_files};
 pub use event::{Area, EngineEvent, Exported, Problem};
 pub use explore::{Draws, Explored, Seen, histogram_of, outlook_for};
 pub use export_job::exported_files;

@@ -175,7 +175,7 @@ impl Dataset {
     /// The files that it was read from: what nothing may be written over.
     pub fn files(&self) -> Vec<PathBuf> {
         let data = match (&self.path, &self.images) {
-            (Some(path), Some(_)) => image_files(path),
+            (Some(path), Some(_)) => image_files(path, &self.image_options),
             (path, _) => path.iter().cloned().collect(),
         };
         data.into_iter().chain(self.schema_path.clone()).collect()

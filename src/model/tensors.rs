@@ -1,6 +1,7 @@
 //! Tensors as files hold them: by name, with a shape, checked when they come back.
 
 use burn::tensor::Tensor;
+use half::f16;
 use safetensors::tensor::{Dtype, TensorView};
 
 use super::parameters::{SlotMap, read};
@@ -20,21 +21,35 @@ impl NamedTensor {
     /// A tensor of a safetensors file.
     ///
     /// # Errors
-    /// When it is not a matrix of single-precision numbers.
+    /// When it is not a matrix of single- or half-precision numbers.
     pub fn of(name: &str, view: &TensorView<'_>) -> Result<Self, String> {
-        let shape: [usize; 2] = match (view.dtype(), view.shape()) {
-            (Dtype::F32, &[rows, columns]) => [rows, columns],
-            (dtype, shape) => {
-                return Err(format!(
-                    "the tensor `{name}` is {dtype:?} {shape:?}, not an F32 matrix"
-                ));
-            }
+        let other = || {
+            format!(
+                "the tensor `{name}` is {:?} {:?}, not an F32 or F16 matrix",
+                view.dtype(),
+                view.shape()
+            )
         };
-        let (values, _) = view.data().as_chunks::<4>();
-        let values = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+        let &[rows, columns] = view.shape() else {
+            return Err(other());
+        };
+        let values = match view.dtype() {
+            Dtype::F32 => {
+                let (values, _) = view.data().as_chunks::<4>();
+                values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+            }
+            Dtype::F16 => {
+                let (values, _) = view.data().as_chunks::<2>();
+                values
+                    .iter()
+                    .map(|bytes| f16::from_le_bytes(*bytes).to_f32())
+                    .collect()
+            }
+            _ => return Err(other()),
+        };
         Ok(Self {
             name: name.to_owned(),
-            shape,
+            shape: [rows, columns],
             values,
         })
     }

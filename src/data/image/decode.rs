@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use image::imageops::FilterType;
-use image::{DynamicImage, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageError, ImageFormat, ImageReader, Limits};
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
@@ -171,15 +171,33 @@ fn open(bytes: &[u8]) -> Result<DynamicImage, String> {
     let mut reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
         .map_err(|error| error.to_string())?;
-    if reader.format() != Some(ImageFormat::Png) {
-        return Err("it is no PNG or JPEG picture".to_owned());
+    match reader.format() {
+        Some(ImageFormat::Png) => {}
+        Some(ImageFormat::Tiff) => check_tiff(bytes).map_err(|error| damaged(&error))??,
+        _ => return Err("it is no PNG, JPEG or TIFF picture".to_owned()),
     }
     let mut limits = Limits::default();
     limits.max_image_width = Some(MOST_SIDE);
     limits.max_image_height = Some(MOST_SIDE);
     limits.max_alloc = Some(MOST_MEMORY);
     reader.limits(limits);
-    reader.decode().map_err(|error| damaged(&error))
+    reader.decode().map_err(|error| match error {
+        ImageError::Unsupported(kind) => format!(
+            "it is of a kind that is not read here ({kind}); save it as grey or RGB with 8 or 16 bits a channel"
+        ),
+        ImageError::Limits(limit) => format!("it is too large ({limit}); at most {MOST_SIDE} pixels a side are read"),
+        error => damaged(&error),
+    })
+}
+
+/// Whether a TIFF file holds one picture: of several, nobody has said which.
+fn check_tiff(bytes: &[u8]) -> Result<Result<(), String>, tiff::TiffError> {
+    let decoder = tiff::decoder::Decoder::new(Cursor::new(bytes))?;
+    Ok(if decoder.more_images() {
+        Err("it holds several pictures; save each in a file of its own".to_owned())
+    } else {
+        Ok(())
+    })
 }
 
 fn open_jpeg(bytes: &[u8]) -> Result<DynamicImage, String> {
@@ -240,10 +258,13 @@ fn decode(bytes: &[u8], form: ImageForm, options: &ImageOptions) -> Result<Vec<u
 /// Eight bits a channel and no transparency: what shows through is black.
 fn flat_bytes(image: DynamicImage, options: &ImageOptions) -> Result<DynamicImage, String> {
     let depth = image.color().bytes_per_pixel() / image.color().channel_count();
-    let image = if depth == 1 {
-        image
-    } else {
-        narrowed(&image, options.window)?
+    let image = match depth {
+        1 => image,
+        2 => narrowed(&image, options.window)?,
+        _ => {
+            let bits = 8 * u32::from(depth);
+            return Err(format!("it has {bits} bits a channel; save it with 8 or 16"));
+        }
     };
     if !image.color().has_alpha() {
         return Ok(image);
@@ -264,7 +285,7 @@ fn flat_bytes(image: DynamicImage, options: &ImageOptions) -> Result<DynamicImag
     })
 }
 
-/// From 16 bits a channel to 8, by the window that is declared.
+/// From 16 bits a channel to 8, by the window that is declared; transparency has no window.
 fn narrowed(image: &DynamicImage, window: Option<[u16; 2]>) -> Result<DynamicImage, String> {
     let [low, high] = window.ok_or(
         "it has 16 bits a channel; declare the window of values that is to become black to white (--grey-window)",
@@ -275,11 +296,23 @@ fn narrowed(image: &DynamicImage, window: Option<[u16; 2]>) -> Result<DynamicIma
     };
     let (width, height) = (image.width(), image.height());
     let image = if image.color().has_color() {
-        let bytes = image.to_rgb16().into_raw().into_iter().map(narrow).collect();
-        image::RgbImage::from_raw(width, height, bytes).map(DynamicImage::ImageRgb8)
+        let pixels = image.to_rgba16().into_raw();
+        let bytes = pixels
+            .as_chunks()
+            .0
+            .iter()
+            .flat_map(|&[red, green, blue, alpha]| {
+                [narrow(red), narrow(green), narrow(blue), (alpha >> 8) as u8]
+            });
+        image::RgbaImage::from_raw(width, height, bytes.collect()).map(DynamicImage::ImageRgba8)
     } else {
-        let bytes = image.to_luma16().into_raw().into_iter().map(narrow).collect();
-        image::GrayImage::from_raw(width, height, bytes).map(DynamicImage::ImageLuma8)
+        let pixels = image.to_luma_alpha16().into_raw();
+        let bytes = pixels
+            .as_chunks()
+            .0
+            .iter()
+            .flat_map(|&[grey, alpha]| [narrow(grey), (alpha >> 8) as u8]);
+        image::GrayAlphaImage::from_raw(width, height, bytes.collect()).map(DynamicImage::ImageLumaA8)
     };
     image.ok_or_else(|| "its size does not fit its content".to_owned())
 }

@@ -1,19 +1,17 @@
-//! A folder of pictures: with a sub-folder for each class, with `labels.csv` beside them, or without labels.
+//! A folder of pictures: with a sub-folder for each class, with a table of labels, or without labels.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::decode::{Picture, decode_all};
-use super::{Found, ImageOptions, Labels, MOST_CLASSES};
-use crate::data::{DataError, Provenance};
+use super::labels::{self, number};
+use super::{Found, ImageOptions};
+use crate::data::DataError;
 use crate::num::files::read_whole;
 use crate::num::progress::Progress;
 
-/// The labels of pictures that lie in one folder.
-const LABELS: &str = "labels.csv";
 /// Endings of pictures.
-const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
+const ENDINGS: [&str; 5] = ["png", "jpg", "jpeg", "tif", "tiff"];
 /// No picture's file is larger.
 const MOST_BYTES: u64 = 1 << 28;
 
@@ -69,11 +67,12 @@ struct Listed {
 
 /// Reads all pictures and their classes.
 pub fn read(path: &Path, options: &ImageOptions, progress: &Progress) -> Result<Found, DataError> {
-    let listed = listed(path)?;
+    let listed = listed(path, options)?;
     if listed.files.is_empty() {
         return Err(wrong(
             path,
-            "there is no image in it: no PNG or JPEG file, neither in itself nor one folder down".to_owned(),
+            "there is no image in it: no PNG, JPEG or TIFF file, neither in itself nor one folder down"
+                .to_owned(),
         ));
     }
     let pictures: Vec<Picture<'_>> = listed
@@ -119,7 +118,9 @@ pub fn read(path: &Path, options: &ImageOptions, progress: &Progress) -> Result<
 }
 
 fn shown(folder: &Path, file: &Path) -> String {
-    file.strip_prefix(folder).unwrap_or(file).display().to_string()
+    let inside = file.strip_prefix(folder).unwrap_or(file).display().to_string();
+    // One way to write a path, so that a table of labels is good everywhere.
+    inside.replace('\\', "/")
 }
 
 pub(super) fn notes(pictures: &[Picture<'_>], skipped: &[(usize, String)]) -> Vec<String> {
@@ -134,37 +135,9 @@ pub(super) fn notes(pictures: &[Picture<'_>], skipped: &[(usize, String)]) -> Ve
     )]
 }
 
-/// Numbers classes by their names, in order. The names were read off the data.
-pub(super) fn number(path: &Path, classes: &[String]) -> Result<Labels, DataError> {
-    let names: Vec<String> = classes
-        .iter()
-        .cloned()
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    if names.len() > MOST_CLASSES {
-        return Err(wrong(
-            path,
-            format!(
-                "it has {} classes; at most {MOST_CLASSES} can be learned",
-                names.len()
-            ),
-        ));
-    }
-    let codes = classes
-        .iter()
-        .map(|class| names.partition_point(|name| name < class) as u8)
-        .collect();
-    Ok(Labels {
-        codes,
-        names,
-        provenance: Provenance::Accepted,
-    })
-}
-
-fn listed(path: &Path) -> Result<Listed, DataError> {
+fn listed(path: &Path, options: &ImageOptions) -> Result<Listed, DataError> {
     let entries = list(path)?;
-    let files: Vec<PathBuf> = entries
+    let mut files: Vec<PathBuf> = entries
         .iter()
         .filter(|entry| is_picture(entry))
         .cloned()
@@ -183,78 +156,48 @@ fn listed(path: &Path) -> Result<Listed, DataError> {
                 .map(|file| (file, class.clone())),
         );
     }
-    let labels = path.join(LABELS);
-    match (files.is_empty(), inner.is_empty()) {
-        (false, false) => Err(wrong(
+    let table = labels::table_of(path, options);
+    if let (Some(table), Some(_)) = (&table, &options.labels) {
+        // A table that is named says more than where a picture lies.
+        files.extend(inner.into_iter().map(|(file, _)| file));
+        let names: Vec<String> = files.iter().map(|file| shown(path, file)).collect();
+        let classes = Some(labels::classes_of(table, &names)?);
+        return Ok(Listed { files, classes });
+    }
+    match (files.is_empty(), inner.is_empty(), table) {
+        (false, false, _) => Err(wrong(
             path,
             "images lie both in it and in folders within; put all of them into folders named after their classes, or \
              none"
                 .to_owned(),
         )),
-        (true, false) if labels.is_file() => Err(wrong(
+        (true, false, Some(table)) if table.starts_with(path) => Err(wrong(
             path,
-            format!("there are both folders named after classes and {LABELS}; take one of them away"),
+            format!(
+                "there are both folders named after classes and {}; take one of them away, or name the table (--labels)",
+                shown(path, &table)
+            ),
         )),
-        (true, false) => {
+        (true, false, _) => {
             let (files, classes) = inner.into_iter().unzip();
             Ok(Listed {
                 files,
                 classes: Some(classes),
             })
         }
-        (true, true) if labels.is_file() => Err(wrong(
+        (true, true, Some(table)) => Err(wrong(
             path,
-            format!("there is {LABELS}, and no image that it could be about"),
+            format!("there is {}, and no image that it could be about", shown(path, &table)),
         )),
-        _ if labels.is_file() => {
-            let classes = Some(classes_of(path, &labels, &files)?);
+        (_, _, Some(table)) => {
+            let names: Vec<String> = files.iter().map(|file| shown(path, file)).collect();
+            let classes = Some(labels::classes_of(&table, &names)?);
             Ok(Listed { files, classes })
         }
-        _ => Ok(Listed {
+        (_, _, None) => Ok(Listed {
             files,
             classes: None,
         }),
-    }
-}
-
-/// Each file's class by `labels.csv`: a header, then the file's name and its class on every line.
-fn classes_of(folder: &Path, labels: &Path, files: &[PathBuf]) -> Result<Vec<String>, DataError> {
-    let broken = |error: &dyn std::fmt::Display| wrong(labels, format!("it cannot be read: {error}"));
-    let mut reader = csv::Reader::from_path(labels).map_err(|error| broken(&error))?;
-    let mut known = BTreeMap::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| broken(&error))?;
-        let (Some(file), Some(class)) = (record.get(0), record.get(1)) else {
-            return Err(wrong(
-                labels,
-                "every line needs a file's name and its class".to_owned(),
-            ));
-        };
-        if known
-            .insert(file.trim().to_owned(), class.trim().to_owned())
-            .is_some()
-        {
-            return Err(wrong(labels, format!("it names {file} twice")));
-        }
-    }
-    let classes = files
-        .iter()
-        .map(|file| {
-            let name = shown(folder, file);
-            known.remove(&name).ok_or_else(|| {
-                wrong(
-                    labels,
-                    format!("it has no class for {name}; every image needs one"),
-                )
-            })
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    match known.keys().next() {
-        None => Ok(classes),
-        Some(name) => Err(wrong(
-            labels,
-            format!("it has a class for {name}, and there is no such image"),
-        )),
     }
 }
 
@@ -262,8 +205,10 @@ fn classes_of(folder: &Path, labels: &Path, files: &[PathBuf]) -> Result<Vec<Str
 mod tests {
     use image::{DynamicImage, GrayAlphaImage, GrayImage, ImageBuffer, Luma, RgbImage};
 
+    use super::super::labels::LABELS;
     use super::super::{ImageForm, ImageSet, holds_images, read_images};
     use super::*;
+    use crate::data::Provenance;
 
     /// A grey JPEG picture of 16 × 16 pixels of value 77: a quantisation of 8 throughout, four blocks with nothing but a
     /// mean, and Huffman tables of as many codes as that takes.
@@ -396,6 +341,120 @@ mod tests {
         let glass = GrayAlphaImage::from_pixel(16, 16, image::LumaA([200, 51]));
         glass.save(path.join("glass.png")).unwrap();
         assert_eq!(load(path, &default).unwrap().bytes()[0], 40);
+    }
+
+    #[test]
+    fn deep_pictures_keep_what_shows_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let glass = ImageBuffer::<image::Rgba<u16>, Vec<u16>>::from_pixel(
+            16,
+            16,
+            image::Rgba([5000, 3000, 0, 51 << 8]),
+        );
+        glass.save(path.join("glass.png")).unwrap();
+        let window = ImageOptions {
+            window: Some([1000, 5000]),
+            ..ImageOptions::default()
+        };
+        // 255, 128 and 0, of which a fifth shows.
+        assert_eq!(load(path, &window).unwrap().bytes()[..3], [51, 25, 0]);
+    }
+
+    /// A grey TIFF file of one strip and so many pages, by hand: the crate's writer makes one page.
+    fn tiff(pages: u32) -> Vec<u8> {
+        let mut file = b"II*\0\x08\0\0\0".to_vec();
+        let tags: [(u16, u16, u32); 9] = [
+            (256, 3, 16),
+            (257, 3, 16),
+            (258, 3, 16),
+            (259, 3, 1),
+            (262, 3, 1),
+            (273, 4, 0),
+            (277, 3, 1),
+            (278, 3, 16),
+            (279, 4, 512),
+        ];
+        let directory = 2 + 12 * tags.len() as u32 + 4;
+        let pixels = 8 + pages * directory;
+        for page in 1..=pages {
+            file.extend((tags.len() as u16).to_le_bytes());
+            for (tag, kind, value) in tags {
+                let value = if tag == 273 { pixels } else { value };
+                file.extend(tag.to_le_bytes());
+                file.extend(kind.to_le_bytes());
+                file.extend(1_u32.to_le_bytes());
+                file.extend(value.to_le_bytes());
+            }
+            let next = if page < pages { 8 + page * directory } else { 0 };
+            file.extend(next.to_le_bytes());
+        }
+        file.extend([3000_u16; 256].iter().flat_map(|value| value.to_le_bytes()));
+        file
+    }
+
+    #[test]
+    fn tiff_pictures_are_read_by_their_window() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let default = ImageOptions::default();
+        let window = ImageOptions {
+            window: Some([1000, 5000]),
+            ..default.clone()
+        };
+        fs::write(path.join("scan.tif"), tiff(1)).unwrap();
+        says(path, &default, &["scan.tif", "16 bits", "--grey-window"]);
+        assert_eq!(load(path, &window).unwrap().bytes(), [128; 256]);
+        fs::write(path.join("scan.tif"), tiff(2)).unwrap();
+        says(path, &window, &["scan.tif", "several pictures"]);
+        fs::write(path.join("scan.tif"), &tiff(1)[..300]).unwrap();
+        says(path, &window, &["scan.tif", "damaged"]);
+        fs::remove_file(path.join("scan.tif")).unwrap();
+        grey(16, 9).save(path.join("eight.tiff")).unwrap();
+        assert_eq!(load(path, &default).unwrap().bytes(), [9; 256]);
+        let real = image::Rgb32FImage::from_pixel(16, 16, image::Rgb([0.5, 0.5, 0.5]));
+        DynamicImage::ImageRgb32F(real)
+            .save(path.join("real.tiff"))
+            .unwrap();
+        let colour = ImageOptions {
+            colours: Some(3),
+            ..default
+        };
+        says(path, &colour, &["real.tiff", "32 bits"]);
+    }
+
+    #[test]
+    fn a_table_beside_the_folder_or_named_gives_the_classes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scans");
+        fs::create_dir(&path).unwrap();
+        grey(16, 1).save(path.join("a.png")).unwrap();
+        grey(16, 2).save(path.join("b.png")).unwrap();
+        let beside = folder.path().join("scans.csv");
+        let default = ImageOptions::default();
+        // A table of something else is left alone.
+        fs::write(&beside, "patient,age\n1,50\n2,60\n").unwrap();
+        assert!(load(&path, &default).unwrap().labels().is_none());
+        fs::write(&beside, "age,Filename,class\n50,a.png,ill\n60,b.png,well\n").unwrap();
+        let set = load(&path, &default).unwrap();
+        assert_eq!(set.labels().unwrap().names, ["ill", "well"]);
+        let files = super::super::image_files(&path, &default);
+        assert_eq!(files, [path.clone(), beside]);
+        fs::create_dir(path.join("more")).unwrap();
+        grey(16, 3).save(path.join("more").join("c.png")).unwrap();
+        says(&path, &default, &["both in it and in folders"]);
+        let table = folder.path().join("table.csv");
+        fs::write(&table, "file,label\na.png,x\nmore\\c.png,y\nb.png,x\n").unwrap();
+        let named = ImageOptions {
+            labels: Some(table.clone()),
+            ..default
+        };
+        let set = load(&path, &named).unwrap();
+        assert_eq!((set.codes(), set.bytes()[512]), (vec![0, 0, 1], 3));
+        fs::write(&table, "file,label\na.png,x\nmore/c.png,\nb.png,x\n").unwrap();
+        says(&path, &named, &["no class for more/c.png"]);
+        fs::remove_file(&table).unwrap();
+        says(&path, &named, &["table.csv", "cannot be read"]);
     }
 
     #[test]

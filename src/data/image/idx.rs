@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use super::{Found, ImageForm, ImageOptions, Labels, MOST_CLASSES};
-use crate::data::{DataError, Provenance};
+use super::{Found, ImageForm, ImageOptions, Labels, labels};
+use crate::data::DataError;
 use crate::num::files::open_regular;
 use crate::num::progress::Progress;
 
@@ -134,25 +134,7 @@ fn classes_of(
             format!("it has {count} labels for {images} images; every image needs one"),
         ));
     }
-    let classes = options.classes.clamp(1, MOST_CLASSES);
-    if let Some(image) = file.bytes.iter().position(|label| usize::from(*label) >= classes) {
-        return Err(wrong(
-            path,
-            format!(
-                "label {} of image {} is not one of the {classes} declared classes, 0 to {}; declare more if it is \
-                 public knowledge that there are",
-                file.bytes[image],
-                image + 1,
-                classes - 1
-            ),
-        ));
-    }
-    Ok(Labels {
-        codes: file.bytes,
-        names: (0..classes).map(|class| class.to_string()).collect(),
-        // Their number is declared, not read off the labels.
-        provenance: Provenance::Declared,
-    })
+    labels::declared(path, file.bytes, options)
 }
 
 /// What an IDX file holds.

@@ -6,6 +6,8 @@
 mod decode;
 mod folder;
 mod idx;
+mod labels;
+mod npz;
 mod parquet;
 #[cfg(test)]
 mod testing;
@@ -44,6 +46,9 @@ pub struct ImageOptions {
     pub colours: Option<usize>,
     /// The values of 16-bit pictures that become black and white.
     pub window: Option<[u16; 2]>,
+    /// A table that names the class of each picture of a folder; none for folders that name classes, or for one that lies
+    /// where it is looked for.
+    pub labels: Option<PathBuf>,
     /// Whether pictures that cannot be read are left out instead of ending the load.
     pub skip_damaged: bool,
 }
@@ -55,6 +60,7 @@ impl Default for ImageOptions {
             side: None,
             colours: None,
             window: None,
+            labels: None,
             skip_damaged: false,
         }
     }
@@ -289,7 +295,7 @@ pub fn holds_images(path: &Path) -> bool {
     if path.is_dir() {
         folder::holds_pictures(path)
     } else {
-        idx::is_idx(path) || parquet::holds_pictures(path)
+        idx::is_idx(path) || npz::is_npz(path) || parquet::holds_pictures(path)
     }
 }
 
@@ -300,6 +306,8 @@ pub fn holds_images(path: &Path) -> bool {
 pub fn read_images(path: &Path, options: &ImageOptions, progress: &Progress) -> Result<ImageSet, DataError> {
     let found = if path.is_dir() {
         folder::read(path, options, progress)?
+    } else if npz::is_npz(path) {
+        npz::read(path, options, progress)?
     } else if idx::is_idx(path) || !parquet::holds_pictures(path) {
         idx::read(path, options, progress)?
     } else {
@@ -309,7 +317,11 @@ pub fn read_images(path: &Path, options: &ImageOptions, progress: &Progress) -> 
 }
 
 /// The files that are read when these images are: what may never be written over.
-pub fn image_files(path: &Path) -> Vec<PathBuf> {
-    let labels = idx::labels_beside(path);
+pub fn image_files(path: &Path, options: &ImageOptions) -> Vec<PathBuf> {
+    let labels = if path.is_dir() {
+        labels::table_of(path, options)
+    } else {
+        idx::labels_beside(path)
+    };
     std::iter::once(path.to_owned()).chain(labels).collect()
 }

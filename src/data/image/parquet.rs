@@ -9,7 +9,8 @@ use arrow::datatypes::{DataType, Int64Type, Schema as ArrowSchema};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::decode::{Picture, decode_all};
-use super::folder::{notes, number};
+use super::folder::notes;
+use super::labels::number;
 use super::{Found, ImageOptions, LABEL, Labels, MOST_CLASSES};
 use crate::data::{DataError, Provenance};
 use crate::num::files::open_regular;

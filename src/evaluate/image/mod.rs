@@ -1,25 +1,35 @@
-//! Judging generated images against real ones: distances between distributions of features, how near and how varied
-//! they are, and what a classifier learns from them. All of it touches real images, so all of it is for the steward.
+//! Judging generated images against real ones: distances between distributions of features, how sharp, how near and how
+//! varied they are, and what a classifier learns from them. All of it touches real images, so all of it is for the
+//! steward.
 //!
 //! Scores do not compare across extractors of features, so every result names its own.
 
 mod distance;
+mod error;
 mod extractor;
+mod live;
 mod manifold;
+mod nearest;
+mod onnx;
 
-pub use distance::{KernelDistance, kernel_distance};
-pub use extractor::{Extractor, Features};
+pub use distance::{Estimate, inception_score, kernel_distance};
+pub use error::{ComparisonError, ModelError};
+pub use extractor::{EXTRACTOR_SHAPE, Extractor, ExtractorChoice, Features, OnnxChoice};
+pub use live::{LIVE_SYNTHETIC, LiveFigures, LiveImages, MakeImages};
 pub use manifold::{PrecisionRecall, precision_recall};
+pub use nearest::{Neighbour, nearest_images};
 
 use crate::data::image::ImageSet;
 use crate::evaluate::{FrechetReference, Moments};
 use crate::model::DeviceKind;
 use crate::model::image::{Classifier, ClassifierShape, ClassifierTraining};
-use crate::num::{Cancelled, Progress, RandomSource, StewardOnly};
+use crate::num::{Progress, RandomSource, StewardOnly};
 
 /// Generated images that distances are taken over, at most; and real ones.
 const MOST_SYNTHETIC: usize = 5000;
 const MOST_REAL: usize = 10_000;
+/// Of both, where an image takes long.
+const MOST_SLOW: usize = 2000;
 /// Images that a judge is trained on, at most.
 const MOST_TRAINING: usize = 20_000;
 /// Images of each side between which neighbours are looked for.
@@ -72,42 +82,12 @@ pub struct ImageComparison {
     pub holdout: Option<ImageSet>,
     /// The generated images.
     pub synthetic: ImageSet,
+    /// What features they are compared by.
+    pub extractor: ExtractorChoice,
+    /// Images of each side that distances are taken over, at most; without it, as many as that takes seconds or minutes.
+    pub most: Option<usize>,
     /// Where the networks of the comparison work.
     pub device: DeviceKind,
-}
-
-/// Why images could not be compared.
-#[derive(Debug, thiserror::Error)]
-pub enum ComparisonError {
-    /// They are of different forms.
-    #[error(
-        "the real images are {real}, the synthetic ones {synthetic}; only images of one form can be compared"
-    )]
-    Form {
-        /// The real images' form.
-        real: crate::data::image::ImageForm,
-        /// The synthetic ones'.
-        synthetic: crate::data::image::ImageForm,
-    },
-    /// Too few to say anything.
-    #[error("there are {found} {which} images; at least {least} are needed")]
-    TooFew {
-        /// Which side.
-        which: &'static str,
-        /// How many there are.
-        found: usize,
-        /// How many are needed.
-        least: usize,
-    },
-    /// A label that only one side has.
-    #[error("the synthetic images' class `{0}` is none of the real ones'")]
-    Class(String),
-    /// The device cannot be used.
-    #[error(transparent)]
-    Device(#[from] crate::model::DeviceError),
-    /// Given up.
-    #[error(transparent)]
-    Cancelled(#[from] Cancelled),
 }
 
 /// Fewer images than this have no distance.
@@ -118,6 +98,8 @@ const LEAST_IMAGES: usize = 50;
 pub struct ImageReport {
     /// What the features are those of.
     pub extractor: String,
+    /// Classes that the extractor knows, over which the Inception Score is taken; 0 for one without.
+    pub extractor_classes: usize,
     /// Generated and real images that distances were taken over.
     pub compared: [usize; 2],
     /// The figures, in order.
@@ -157,22 +139,35 @@ pub fn compare_images(
             });
         }
     }
-    let extractor = Extractor::of(synthetic.form());
-    let truth = extractor.read(&some(judged, MOST_REAL, random));
-    let made = extractor.read(&some(synthetic, MOST_SYNTHETIC, random));
+    let extractor = Extractor::open(&comparison.extractor, synthetic.form(), comparison.device)?;
+    let [most_made, most_real] = match comparison.most {
+        Some(most) => [most.max(LEAST_IMAGES); 2],
+        None if extractor.is_slow() => [MOST_SLOW; 2],
+        None => [MOST_SYNTHETIC, MOST_REAL],
+    };
+    let truth = RealSide::of(extractor.read(&some(judged, most_real, random), progress)?);
+    let made = extractor.read(&some(synthetic, most_made, random), progress)?;
     let mut figures = distances(&truth, &made, random);
-    if holdout.is_some() && real.len() >= LEAST_IMAGES {
-        // What the same number of real images would get: the floor.
-        let floor = extractor.read(&some(real, made.count().max(LEAST_IMAGES), random));
-        if let Some(distance) = fid(&truth, &floor) {
-            figures.push(("fid_of_real", Figure::of(distance)));
-        }
+    let (name, floor) = if holdout.is_some() && real.len() >= LEAST_IMAGES {
+        let others = extractor.read(&some(real, made.count().max(LEAST_IMAGES), random), progress)?;
+        ("fid_of_real", truth.fid(&others))
+    } else {
+        ("fid_of_real_halves", halves(&truth.features, made.count()))
+    };
+    if let Some(floor) = floor {
+        // What real images would get over as many of them: no generator can be told to be better.
+        let place = figures
+            .iter()
+            .take_while(|(name, _)| name.starts_with("fid"))
+            .count();
+        figures.insert(place, (name, Figure::of(floor)));
     }
     progress.check()?;
     figures.extend(utility(comparison, judged, random, progress)?);
     Ok(StewardOnly::new(ImageReport {
         extractor: extractor.name().to_owned(),
-        compared: [made.count(), truth.count()],
+        extractor_classes: made.classes,
+        compared: [made.count(), truth.features.count()],
         figures,
     }))
 }
@@ -191,25 +186,59 @@ fn some(set: &ImageSet, most: usize, random: &mut RandomSource) -> Vec<u8> {
         .collect()
 }
 
-fn fid(one: &Features, other: &Features) -> Option<f64> {
-    FrechetReference::new(Moments::of(&one.values, one.width)?)?
-        .distance(&Moments::of(&other.values, other.width)?)
+/// Real images as their features, and the Fréchet distance prepared.
+struct RealSide {
+    features: Features,
+    reference: Option<FrechetReference>,
 }
 
-fn distances(real: &Features, made: &Features, random: &mut RandomSource) -> Vec<(&'static str, Figure)> {
+impl RealSide {
+    fn of(features: Features) -> Self {
+        Self {
+            reference: Moments::of(&features.values, features.width).and_then(FrechetReference::new),
+            features,
+        }
+    }
+
+    /// The Fréchet distance of others.
+    fn fid(&self, others: &Features) -> Option<f64> {
+        self.reference
+            .as_ref()?
+            .distance(&Moments::of(&others.values, others.width)?)
+    }
+}
+
+/// The distance between two parts of the real images, of at most so many each that no image is in both.
+fn halves(real: &Features, most: usize) -> Option<f64> {
+    RealSide::of(real.half(0).first(most)).fid(&real.half(1).first(most))
+}
+
+/// All figures of two sets of features.
+fn distances(side: &RealSide, made: &Features, random: &mut RandomSource) -> Vec<(&'static str, Figure)> {
+    let real = &side.features;
     let mut figures = Vec::new();
-    if let Some(distance) = fid(real, made) {
+    if let Some(distance) = side.fid(made) {
         figures.push(("fid", Figure::of(distance)));
         // The distance falls as 1/N with the images it is taken over (Chong & Forsyth 2020), so half as many tell
         // where it would end.
         let halves = [made.half(0), made.half(1)];
-        let halved: Option<f64> = halves.iter().map(|half| fid(real, half)).sum();
+        let halved: Option<f64> = halves.iter().map(|half| side.fid(half)).sum();
         if let Some(halved) = halved {
             figures.push(("fid_unbiased", Figure::of(2.0 * distance - halved / 2.0)));
         }
     }
     let kernel = kernel_distance(real, made, random);
     figures.push(("kid", Figure::with_error(kernel.mean, kernel.standard_error)));
+    if let (Some(score), Some(best)) = (inception_score(made), inception_score(real)) {
+        figures.push((
+            "inception_score",
+            Figure::with_error(score.mean, score.standard_error),
+        ));
+        figures.push((
+            "inception_score_of_real",
+            Figure::with_error(best.mean, best.standard_error),
+        ));
+    }
     let found = precision_recall(&real.first(MOST_NEIGHBOURS), &made.first(MOST_NEIGHBOURS));
     figures.push(("precision", Figure::share(found.precise, found.synthetic)));
     figures.push(("recall", Figure::share(found.recalled, found.real)));
