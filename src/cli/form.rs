@@ -26,6 +26,9 @@ pub struct FormArgs {
     /// The table of a database, when there is more than one.
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
+    /// The sheet of a workbook, when it is not the first.
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
 }
 
 impl FormArgs {
@@ -38,6 +41,7 @@ impl FormArgs {
             escape: self.escape,
             comment: self.comment,
             table: self.table.clone(),
+            sheet: self.sheet.clone(),
             ..FileForm::default()
         };
         form.provenance = (!form.is_empty()).then_some(Provenance::Declared);

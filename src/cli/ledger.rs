@@ -77,7 +77,7 @@ struct BackupArgs {
 
 #[derive(Debug, Args)]
 struct SetTotalArgs {
-    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, or an SQLite database.
+    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, an SQLite database, or a workbook (.xlsx).
     input: PathBuf,
     /// ε of the total, in nats.
     #[arg(long, value_parser = parse_epsilon, allow_negative_numbers = true)]

@@ -14,7 +14,7 @@ use crate::export::{check_not_input, try_target};
 /// Arguments of `profile`.
 #[derive(Debug, Args)]
 pub struct ProfileArgs {
-    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, or an SQLite database.
+    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, an SQLite database, or a workbook (.xlsx).
     input: PathBuf,
     /// Writes the schema here.
     #[arg(long, value_name = "SCHEMA")]

@@ -20,7 +20,7 @@ use crate::release::{Cell, Interval, Label, Noise, Purchase, Query, ReleaseReque
 /// Arguments of `release`.
 #[derive(Debug, Args)]
 pub struct ReleaseArgs {
-    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, or an SQLite database.
+    /// The table: CSV (also packed by gzip or zstd), Parquet, Arrow, an SQLite database, or a workbook (.xlsx).
     input: PathBuf,
     /// The schema; without it, INPUT.schema.toml beside the data. What is bought is written into it.
     #[arg(long)]

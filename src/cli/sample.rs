@@ -20,7 +20,7 @@ pub struct SampleArgs {
     /// How many rows or images.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
-    /// The table to write (`.csv`, `.tsv`, `.parquet`, `.arrow` or `.sqlite`); for images a folder,
+    /// The table to write (`.csv`, `.tsv`, `.parquet`, `.arrow`, `.xlsx` or `.sqlite`); for images a folder,
     /// `NAME-images-idx3-ubyte`, `.parquet` or `.npz`.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -51,6 +51,7 @@ fn check_out(path: &Path, overwrite: bool) -> Result<(), CliError> {
 /// When the generator cannot be read or the table cannot be written.
 pub fn run(args: &SampleArgs) -> Result<(), CliError> {
     check_out(&args.out, args.force)?;
+    TableFormat::check_rows(&args.out, args.rows as usize).map_err(|error| CliError::from_error(&error))?;
     let interrupts = Interrupts::take_over()?;
     let progress = Progress::default();
     let bar = progress_bar(args.rows, "rows");

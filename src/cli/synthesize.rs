@@ -153,6 +153,7 @@ fn check_targets(args: &SynthesizeArgs, is_images: bool) -> Result<(), CliError>
         TableFormat::from_path(&args.out).map(drop)
     };
     form.map_err(|error| CliError::Usage(error.to_string()))?;
+    TableFormat::check_rows(&args.out, args.rows as usize).map_err(|error| CliError::from_error(&error))?;
     let files = exported_files(&args.out);
     let beside = Schema::path_beside(&args.input);
     let images = image_files(&args.input, &args.images.options());

@@ -150,6 +150,14 @@ pub enum DataError {
         /// Those that are there.
         parts: Vec<String>,
     },
+    /// Something in a sheet that a table cannot hold.
+    #[error("{path}: {message}")]
+    Sheet {
+        /// The file.
+        path: PathBuf,
+        /// What, where, and what to do.
+        message: Message,
+    },
     /// The file is not what it was when reading began.
     #[error("{path}: the file changed while it was read; wait until it is complete and open it again")]
     Changed {

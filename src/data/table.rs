@@ -34,6 +34,11 @@ pub enum TableSource {
         /// The tables in it.
         tables: Vec<String>,
     },
+    /// An Excel workbook.
+    Xlsx {
+        /// The sheets in it.
+        sheets: Vec<String>,
+    },
     /// Made in this program.
     Memory,
 }
@@ -146,6 +151,7 @@ impl Table {
     pub fn parts(&self) -> &[String] {
         match &self.0.source {
             TableSource::Sqlite { tables } => tables,
+            TableSource::Xlsx { sheets } => sheets,
             _ => &[],
         }
     }

@@ -6,7 +6,7 @@ use crate::engine::command::Condition;
 use crate::engine::event::{Area, Problem};
 use crate::export::image::ImagesAhead;
 use crate::export::{
-    GeneratorFile, ImageWriter, SealedImages, SealedTable, TableWriter, Written, check_not_input,
+    GeneratorFile, ImageWriter, SealedImages, SealedTable, TableFormat, TableWriter, Written, check_not_input,
 };
 use crate::num::{Progress, RandomSource};
 use crate::train::image::ImageGenerator;
@@ -99,6 +99,7 @@ pub(super) fn write_output(
     match generator {
         Synthesizer::Table(generator) => {
             let schema = generator.encoder().schema();
+            TableFormat::check_rows(path, wanted.0).map_err(|error| failed(&error))?;
             let writer = TableWriter::create(path, schema, overwrite).map_err(|error| failed(&error))?;
             write_rows(generator, writer, wanted, random, progress, told).map(Sealed::Table)
         }

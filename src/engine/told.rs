@@ -206,6 +206,9 @@ fn file(error: &DataError) -> Message {
                 ],
             )
         }
+        DataError::Sheet { path, message } => {
+            said!(error, "data-sheet", path = path, message = message)
+        }
         DataError::Changed { path } => said!(error, "data-changed", path = path),
         _ => Message::plain(error.to_string()),
     }

@@ -27,7 +27,7 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The target's ending names no form of a table.
-    #[error("{} ends in nothing that can be written; use .csv, .tsv, .txt, .parquet, .arrow or .sqlite", .path.display())]
+    #[error("{} ends in nothing that can be written; use .csv, .tsv, .txt, .parquet, .arrow, .xlsx or .sqlite", .path.display())]
     UnknownEnding {
         /// The path as given.
         path: PathBuf,

@@ -2,6 +2,7 @@
 
 mod csv;
 mod sqlite;
+mod xlsx;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -28,6 +29,7 @@ use crate::data::{Kind, Schema};
 use crate::num::files::open_regular;
 use csv::CsvOutput;
 use sqlite::SqliteOutput;
+use xlsx::XlsxOutput;
 
 /// The forms of a table file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,10 +42,12 @@ pub enum TableFormat {
     Arrow,
     /// A table of an SQLite database.
     Sqlite,
+    /// A sheet of an Excel workbook.
+    Xlsx,
 }
 
 impl TableFormat {
-    /// By the path's ending: `.csv`, `.tsv`, `.txt`, `.parquet`, `.arrow`, `.feather`, `.sqlite`, `.db`.
+    /// By the path's ending: `.csv`, `.tsv`, `.txt`, `.parquet`, `.arrow`, `.feather`, `.sqlite`, `.db`, `.xlsx`.
     ///
     /// # Errors
     /// For any other ending.
@@ -58,10 +62,26 @@ impl TableFormat {
             "parquet" => Ok(Self::Parquet),
             "arrow" | "feather" => Ok(Self::Arrow),
             "sqlite" | "sqlite3" | "db" => Ok(Self::Sqlite),
+            "xlsx" => Ok(Self::Xlsx),
             _ => Err(ExportError::UnknownEnding {
                 path: path.to_owned(),
             }),
         }
+    }
+
+    /// Whether so many rows fit a file of this name: to be asked before any is written, and before budget is spent on
+    /// them.
+    ///
+    /// # Errors
+    /// When the form has fewer; what no table is called fits any number.
+    pub fn check_rows(path: &Path, rows: usize) -> Result<(), ExportError> {
+        if Self::from_path(path).is_ok_and(|form| form == Self::Xlsx) && rows > xlsx::MOST_ROWS {
+            return Err(ExportError::Unwritable {
+                path: path.to_owned(),
+                reason: xlsx::TOO_MANY_ROWS.to_owned(),
+            });
+        }
+        Ok(())
     }
 }
 
@@ -113,6 +133,7 @@ enum Output {
     Parquet(Box<ArrowWriter<Sink>>, SchemaRef),
     Arrow(Box<FileWriter<Sink>>, SchemaRef),
     Sqlite(Box<SqliteOutput>),
+    Xlsx(Box<XlsxOutput>),
 }
 
 impl TableWriter {
@@ -148,6 +169,7 @@ impl TableWriter {
                 Output::Arrow(Box::new(writer), fields)
             }
             TableFormat::Sqlite => Output::Sqlite(Box::new(SqliteOutput::new(path, schema, sink.clone())?)),
+            TableFormat::Xlsx => Output::Xlsx(Box::new(XlsxOutput::new(path, schema, sink.clone())?)),
         };
         Ok(Self {
             output,
@@ -177,6 +199,7 @@ impl TableWriter {
                 writer.write(&batch).map_err(|error| self.sink.explain(&error))?;
             }
             Output::Sqlite(output) => output.write(batch)?,
+            Output::Xlsx(output) => output.write(batch)?,
         }
         self.rows += batch.num_rows() as u64;
         Ok(())
@@ -197,6 +220,7 @@ impl TableWriter {
             }
             Output::Arrow(mut writer, _) => writer.finish().map_err(|error| sink.explain(&error))?,
             Output::Sqlite(output) => output.finish()?,
+            Output::Xlsx(output) => output.finish()?,
         }
         sink.seal(rows)
     }

@@ -111,8 +111,9 @@ impl Dialogs {
 }
 
 /// How the names of tables, packed ones, and sessions end.
-const TABLE_ENDINGS: [&str; 13] = [
-    "csv", "tsv", "txt", "gz", "zst", "parquet", "pq", "arrow", "feather", "sqlite", "sqlite3", "db", "toml",
+const TABLE_ENDINGS: [&str; 14] = [
+    "csv", "tsv", "txt", "gz", "zst", "parquet", "pq", "arrow", "feather", "sqlite", "sqlite3", "db", "xlsx",
+    "toml",
 ];
 
 fn show(purpose: Purpose, words: Words, start: Option<&Path>) -> Option<PathBuf> {
@@ -141,6 +142,7 @@ fn show(purpose: Purpose, words: Words, start: Option<&Path>) -> Option<PathBuf>
                 .add_filter("Parquet", &["parquet"])
                 .add_filter("Arrow", &["arrow", "feather"])
                 .add_filter("SQLite", &["sqlite", "db"])
+                .add_filter("Excel", &["xlsx"])
                 .save_file()
         }
     }

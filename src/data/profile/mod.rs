@@ -294,7 +294,9 @@ pub fn profile(table: &Table, progress: &Progress) -> Result<Profile, DataError>
     {
         warnings.push(ProfileWarning::new(None, WarningKind::HeaderLooksLikeData));
     }
-    if let Some(chosen) = table.form().table.as_ref().filter(|_| table.parts().len() > 1) {
+    let form = table.form();
+    let part = form.table.as_ref().or(form.sheet.as_ref());
+    if let Some(chosen) = part.filter(|_| table.parts().len() > 1) {
         let others: Vec<_> = table
             .parts()
             .iter()

@@ -11,6 +11,7 @@ mod source;
 mod sqlite;
 mod text_form;
 mod typed;
+mod xlsx;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -33,7 +34,7 @@ pub struct ReadOptions {
 }
 
 /// Reads a CSV file (any usual encoding and delimiter, with a header line, as it is or packed by gzip or zstd), a
-/// Parquet or Arrow file (flat columns), or a table of an SQLite database.
+/// Parquet or Arrow file (flat columns), a table of an SQLite database, or a sheet of an Excel workbook.
 ///
 /// `progress` counts bytes, and cancels. Cells are trimmed of spaces; empty ones are null.
 ///
@@ -115,7 +116,7 @@ fn read_by_content(
     let copy = from_start().map_err(io)?;
     match form {
         sniff::Form::Text => csv::read(path, &copy, packing, &head, options, progress),
-        sniff::Form::Typed(_) | sniff::Form::Sqlite if packing != Packing::None => {
+        sniff::Form::Typed(_) | sniff::Form::Sqlite | sniff::Form::Zip if packing != Packing::None => {
             Err(DataError::NotATable {
                 path: path.to_owned(),
                 key: "not-a-table-packed-twice",
@@ -125,6 +126,16 @@ fn read_by_content(
         }
         sniff::Form::Typed(form) => typed::read_file(path, copy, form, progress),
         sniff::Form::Sqlite => sqlite::read(path, copy, options, progress),
+        sniff::Form::Zip if xlsx::is_workbook(path, from_start().map_err(io)?)? => {
+            let copy = from_start().map_err(io)?;
+            xlsx::read(path, copy, options, progress)
+        }
+        sniff::Form::Zip => Err(DataError::NotATable {
+            path: path.to_owned(),
+            key: "not-a-table-zip",
+            found: "a zip archive and no Excel workbook",
+            remedy: "unpack it, or save the sheet as .xlsx or CSV",
+        }),
     }
 }
 

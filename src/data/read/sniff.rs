@@ -14,30 +14,27 @@ pub(super) const HEAD_BYTES: usize = 1 << 16;
 pub(super) enum Form {
     Typed(Typed),
     Sqlite,
+    /// An archive, which may be a workbook.
+    Zip,
     Text,
 }
 
 /// Tells tables from everything else, by content.
 pub(super) fn recognise(path: &Path, head: &[u8]) -> Result<Form, DataError> {
-    const TABLES: [(&[u8], Form); 4] = [
+    const TABLES: [(&[u8], Form); 5] = [
         (b"PAR1", Form::Typed(Typed::Parquet)),
         (b"ARROW1", Form::Typed(Typed::ArrowFile)),
         // The mark of a stream's first message.
         (b"\xff\xff\xff\xff", Form::Typed(Typed::ArrowStream)),
         (b"SQLite format 3\0", Form::Sqlite),
+        (b"PK\x03\x04", Form::Zip),
     ];
-    const MAGICS: [(&[u8], &str, &str, &str); 7] = [
-        (
-            b"PK\x03\x04",
-            "not-a-table-zip",
-            "a zip archive or spreadsheet",
-            "export the sheet as CSV, or unpack it",
-        ),
+    const MAGICS: [(&[u8], &str, &str, &str); 6] = [
         (
             b"\xd0\xcf\x11\xe0",
             "not-a-table-office",
-            "an old spreadsheet or document",
-            "export the sheet as CSV",
+            "an old spreadsheet or document, or one with a password",
+            "save the sheet as .xlsx without a password, or as CSV",
         ),
         (
             b"\x1f\x8b",
@@ -119,13 +116,13 @@ mod tests {
         let csv = Path::new("t.csv");
         assert_eq!(recognise(csv, b"PAR1....").unwrap(), Form::Typed(Typed::Parquet));
         assert_eq!(recognise(csv, b"SQLite format 3\0\x10").unwrap(), Form::Sqlite);
+        assert_eq!(recognise(csv, b"PK\x03\x04...").unwrap(), Form::Zip);
         assert_eq!(recognise(csv, b"a,b\n").unwrap(), Form::Text);
         assert_eq!(recognise(csv, b"\xff\xfea\x00,\x00").unwrap(), Form::Text);
         for (head, word) in [
             (&b""[..], "empty"),
             (b" \n\n", "empty"),
             (b"\xff\xfe", "empty"),
-            (b"PK\x03\x04...", "zip"),
             (b"ab\x00\x01", "binary"),
         ] {
             let error = recognise(csv, head).unwrap_err().to_string();

@@ -109,14 +109,15 @@ impl FormEditor {
                 *place = Some(chosen);
             }
         }
-        if let Some(known) = &now.table {
-            let offered = dataset
-                .table
-                .parts()
-                .iter()
-                .map(|name| (name.clone(), name.clone()));
-            if let Some(chosen) = choose(ui, t.get("form-table"), known.clone(), known.clone(), offered) {
-                self.draft.table = Some(chosen);
+        for (key, known, place) in [
+            ("form-table", &now.table, &mut self.draft.table),
+            ("form-sheet", &now.sheet, &mut self.draft.sheet),
+        ] {
+            let Some(known) = known else { continue };
+            let parts = dataset.table.parts().iter();
+            let offered = parts.map(|name| (name.clone(), name.clone()));
+            if let Some(chosen) = choose(ui, t.get(key), known.clone(), known.clone(), offered) {
+                *place = Some(chosen);
             }
         }
     }
@@ -215,6 +216,7 @@ fn summary(cx: &Cx<'_>, form: &FileForm) -> String {
         }
     }
     words.extend(form.table.clone());
+    words.extend(form.sheet.clone());
     words.join(" · ")
 }
 
