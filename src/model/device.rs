@@ -65,6 +65,14 @@ impl std::fmt::Display for DeviceKind {
     }
 }
 
+/// Whether the numbers of tensors made on this device lie in the program's own memory, untracked: a loop over them is
+/// then as good as an operation of the device.
+pub(crate) fn in_memory(device: &Device) -> bool {
+    #[allow(deprecated, reason = "kept selectable until Burn removes it")]
+    let processors = [Device::flex(), Device::ndarray()];
+    !device.is_autodiff() && processors.contains(device)
+}
+
 #[cfg(feature = "gpu")]
 fn open_wgpu() -> Result<Device, DeviceError> {
     use burn::tensor::{DeviceKind as Adapter, DeviceType};

@@ -229,6 +229,15 @@ impl ImageGeneratorNet {
         self.flow(self.input(classes, random), None)
     }
 
+    /// Images of these classes, in `[0, 1]`. Unless frozen, they share batch norm's moments.
+    ///
+    /// # Shapes
+    /// - out: `[classes, side, side, colours]`
+    pub fn generate(&self, classes: &[usize], random: &mut impl Rng) -> Tensor<4> {
+        self.flow(self.input(classes, random), self.frozen.as_ref())
+            .images
+    }
+
     /// The gradient by all parameters, flat, from that at the images. Shape `[parameters]`.
     ///
     /// # Shapes
@@ -292,8 +301,7 @@ impl ImageGeneratorNet {
         if classes.is_empty() {
             return Vec::new();
         }
-        let pass = self.flow(self.input(classes, random), self.frozen.as_ref());
-        read(pass.images)
+        read(self.generate(classes, random))
             .into_iter()
             .map(|value| (value * 255.0).round() as u8)
             .collect()
@@ -381,25 +389,29 @@ mod tests {
         }
     }
 
+    /// The signs of all hidden units, and the sum of all pixels squared, in double precision: differences of small
+    /// steps drown otherwise.
+    fn seen(network: &ImageGeneratorNet) -> (Vec<bool>, f64, ImagePass) {
+        let classes = [0, 1, 0, 1, 1, 0, 0, 1];
+        let pass = network.training_pass(&classes, &mut ChaCha20Rng::seed_from_u64(2));
+        let units = pass.hidden.iter().flat_map(|(out, _)| read(out.clone()));
+        let signs = units.map(|unit| unit > 0.0).collect();
+        let pixels = read(pass.images.clone());
+        let value = pixels.iter().map(|pixel| f64::from(*pixel).powi(2)).sum();
+        (signs, value, pass)
+    }
+
     #[test]
     fn the_gradient_matches_finite_differences() {
-        // Small steps: one that carries a unit over the kink of its ReLU tells another slope. Few still do. (What wgpu
-        // computes is held against flex where generators learn.)
-        const STEP: f32 = 1e-4;
+        // A step that carries a unit over the kink of its ReLU tells the slope of neither side: there is nothing to
+        // compare with, and all other places agree. (What wgpu computes is held against flex where generators learn.)
+        const STEP: f32 = 3e-4;
         for kind in [DeviceKind::Flex, DeviceKind::Ndarray] {
             let device = kind.open().unwrap();
             for colours in [1, 3] {
                 let mut network =
                     ImageGeneratorNet::new(shape(colours), &mut ChaCha20Rng::seed_from_u64(1), &device);
-                let value = |network: &ImageGeneratorNet| {
-                    let classes = [0, 1, 0, 1, 1, 0, 0, 1];
-                    let pass = network.training_pass(&classes, &mut ChaCha20Rng::seed_from_u64(2));
-                    // Summed in double precision: differences of small steps drown otherwise.
-                    let pixels = read(pass.images.clone());
-                    let value: f64 = pixels.iter().map(|pixel| f64::from(*pixel).powi(2)).sum();
-                    (value, pass)
-                };
-                let (_, pass) = value(&network);
+                let (signs_at_start, _, pass) = seen(&network);
                 let slopes = pass.images.clone().mul_scalar(2.0);
                 let gradient = read(network.backward(pass, slopes));
                 let start = read(network.parameters().clone());
@@ -408,17 +420,28 @@ mod tests {
                     let mut values = start.clone();
                     values[place] += by;
                     network.set_parameters(vector(values, &device));
-                    value(&network).0
+                    let (signs, value, _) = seen(&network);
+                    (signs == signs_at_start, value)
                 };
-                let places: Vec<usize> = (0..start.len()).step_by(7).collect();
-                let differ = places.iter().filter(|&&place| {
-                    let expected = (at(place, STEP) - at(place, -STEP)) / (2.0 * f64::from(STEP));
-                    (f64::from(gradient[place]) - expected).abs() > 5e-2 * (1.0 + expected.abs())
-                });
-                let differ: Vec<_> = differ.collect();
+                let (mut compared, mut kinks) = (0, 0);
+                for place in (0..start.len()).step_by(7) {
+                    let ((above_is_smooth, above), (below_is_smooth, below)) =
+                        (at(place, STEP), at(place, -STEP));
+                    if !(above_is_smooth && below_is_smooth) {
+                        kinks += 1;
+                        continue;
+                    }
+                    compared += 1;
+                    let expected = (above - below) / (2.0 * f64::from(STEP));
+                    let got = f64::from(gradient[place]);
+                    assert!(
+                        (got - expected).abs() < 1e-2 * (1.0 + expected.abs()),
+                        "{kind}, {colours} colours, place {place}: {got}, not {expected}"
+                    );
+                }
                 assert!(
-                    10 * differ.len() <= places.len(),
-                    "{kind}, {colours} colours: {differ:?}"
+                    compared > 4 * kinks,
+                    "{kind}: {kinks} of {compared} places have a kink"
                 );
             }
         }

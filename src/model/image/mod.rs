@@ -12,4 +12,5 @@ mod patches;
 
 pub use classifier::{Classifier, ClassifierShape, ClassifierTraining, Reading};
 pub use features::{EmbeddingMap, EmbeddingTarget};
-pub use generator::{ImageGeneratorNet, ImageGeneratorShape};
+pub use generator::{ImageGeneratorNet, ImageGeneratorShape, ImagePass};
+pub(in crate::model) use patches::Window;
