@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use pointillist::model::{
-    Adam, AdamSettings, Critic, CriticLoss, CriticShape, DeviceKind, Side, matrix, read, vector,
+    Adam, AdamSettings, Critic, CriticInput, CriticLoss, CriticShape, DeviceKind, Side, matrix, read, vector,
 };
 use pointillist::num::RandomSource;
 use rand::RngExt;
@@ -31,8 +31,9 @@ fn critic_step(criterion: &mut Criterion) {
     for kind in [DeviceKind::Flex, DeviceKind::Ndarray] {
         let device = kind.open().expect("processor devices always open");
         let shape = CriticShape {
-            input: INPUT,
+            input: CriticInput::Row(INPUT),
             hidden: vec![256, 256],
+            scores: 1,
             negative_slope: 0.2,
         };
         let mut critic = Critic::new(shape, &mut random, &device);

@@ -203,6 +203,137 @@ fn judged_by_what_is_asked_for(bench: &Bench, input: &Path, model: &str) {
     assert!(said.contains("--pixel-range"), "{said}");
 }
 
+/// A run of a method with a critic, small enough for a test.
+fn adversarial(bench: &Bench, input: &str, method: &str, out: &str, more: &[&str]) -> Value {
+    let mut arguments = vec!["synthesize", input, "--method", method, "--out", out];
+    arguments.extend(["--rows", "60", "--classes", "3", "--steps", "40"]);
+    for setting in [
+        "batch-size=100",
+        "fake-batch=30",
+        "critic-hidden=32",
+        "generator-hidden=32",
+        "generator-channels=8",
+        "generator-batch=30",
+        "averaging=0.5",
+    ] {
+        arguments.extend(["--set", setting]);
+    }
+    arguments.extend(more);
+    bench.json(&arguments)
+}
+
+#[test]
+fn a_critics_steps_are_charged_as_they_are_sampled() {
+    let bench = Bench::new();
+    let input = images(&bench, "train", 2000);
+    let out = bench.path("gan-images-idx3-ubyte");
+    let more = ["--epsilon", "5", "--delta", "1e-5", "--schedule", "two-phase"];
+    let warm = [
+        "--set",
+        "warm-steps=30",
+        "--set",
+        "warm-share=0.2",
+        "--set",
+        "frequencies=250",
+    ];
+    let result = adversarial(
+        &bench,
+        text(&input),
+        "dpgan",
+        text(&out),
+        &[&more[..], &warm[..]].concat(),
+    );
+    assert_eq!((&result["rows"], &result["steps"]), (&60.into(), &70.into()));
+    let epsilon = result["epsilon"].as_f64().unwrap();
+    assert!(epsilon <= 5.0 && epsilon > 4.5, "ε = {epsilon}");
+    let path = result["certificate"].as_str().unwrap();
+    let certificate: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(certificate["sampling"], "poisson");
+    let events = certificate["events"]["events"].as_array().unwrap();
+    let types: Vec<&str> = events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
+    let sampled = "poisson_sampled_gaussian";
+    assert_eq!(types, ["gaussian", sampled, sampled]);
+    for half in &events[1..] {
+        assert_eq!(
+            (&half["steps"], &half["sampling_rate"]),
+            (&20.into(), &0.05.into())
+        );
+    }
+    // A sampling rate tells how many images there are.
+    assert!(
+        certificate["not_protected"].to_string().contains("row_count"),
+        "{certificate}"
+    );
+    assert!(
+        bench
+            .run(&["verify", path, "--data", text(&out), "--json"])
+            .status
+            .success()
+    );
+    let entries = bench.json(&["ledger", "list"]);
+    assert_eq!(entries["entries"][0]["kind"], "dpgan", "{entries}");
+    let more = bench.path("more.npz");
+    let model = result["generator"].as_str().unwrap();
+    let drawn = bench.json(&["sample", model, "--rows", "20", "--out", text(&more)]);
+    assert_eq!(drawn["rows"], 20);
+    let again = bench.path("again-images-idx3-ubyte");
+    let recipe = result["recipe"].as_str().unwrap();
+    let repeated = bench.json(&[
+        "synthesize",
+        text(&input),
+        "--recipe",
+        recipe,
+        "--rows",
+        "10",
+        "--classes",
+        "3",
+        "--out",
+        text(&again),
+    ]);
+    assert_eq!(repeated["epsilon"], result["epsilon"]);
+}
+
+#[test]
+fn images_without_a_promise_carry_no_claim() {
+    let bench = Bench::new();
+    let input = images(&bench, "train", 500);
+    for (method, more) in [
+        ("gan", &["--set", "critic=convolution"][..]),
+        ("wgan-gp", &[][..]),
+    ] {
+        let out = bench.path(&format!("{method}-images-idx3-ubyte"));
+        let result = adversarial(&bench, text(&input), method, text(&out), more);
+        assert!(
+            result["claim"].as_str().unwrap().contains("no DP claim"),
+            "{result}"
+        );
+        let certificate = fs::read_to_string(result["certificate"].as_str().unwrap()).unwrap();
+        assert!(certificate.contains("no DP claim"), "{certificate}");
+    }
+    assert_eq!(
+        bench.json(&["ledger", "list"])["entries"]
+            .as_array()
+            .unwrap()
+            .len(),
+        0
+    );
+    let table = bench.visits(100);
+    let arguments = [
+        "synthesize",
+        text(&table),
+        "--method",
+        "wgan-gp",
+        "--rows",
+        "5",
+        "--out",
+        "x.csv",
+    ];
+    assert!(bench.fails(1, &arguments).contains("choose gan"));
+}
+
 #[test]
 fn a_recipe_and_a_seed_repeat_the_run() {
     let bench = Bench::new();
@@ -246,7 +377,13 @@ fn what_cannot_be_is_said_before_anything_is_spent() {
                 .collect::<Vec<_>>(),
         )
     };
-    assert!(run("dpgan", text(&out), &[]).contains("choose dp-merf"));
+    assert!(
+        run("dp-merf", text(&out), &["--set", "clip-norm=2"])
+            .contains("does not look at the setting `clip-norm`")
+    );
+    assert!(
+        run("dpgan", text(&out), &["--set", "penalty=2"]).contains("does not look at the setting `penalty`")
+    );
     assert!(run("dp-merf", text(&out), &["--classes", "2"]).contains("declared classes"));
     assert!(run("dp-merf", text(&out), &["--where", "label=12"]).contains("never is `12`"));
     assert!(run("dp-merf", text(&out), &["--set", "bins=3", "usage"]).contains("no setting `bins`"));

@@ -145,7 +145,7 @@ fn domain_of(finished: &FinishedRun) -> Domain {
 fn sampling_of(finished: &FinishedRun) -> Sampling {
     match finished.request.method {
         Method::DpMerf | Method::Gem => Sampling::AllRows,
-        Method::Dpgan | Method::Gan => Sampling::Poisson,
+        Method::Dpgan | Method::Gan | Method::WganGp => Sampling::Poisson,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::privacy::Neighboring;
 use crate::release::ReleaseRequest;
 use crate::release::outlook::Question;
 pub use crate::train::Condition;
-use crate::train::image::ImageSettings;
+use crate::train::image::{ImageMethod, ImageSettings};
 use crate::train::pairs::PairSettings;
 use crate::train::{DeviceKind, RunSettings, TrainSettings};
 
@@ -119,17 +119,19 @@ pub enum Method {
     DpMerf,
     /// A generator that follows noisy counts of pairs of a table's columns.
     Gem,
+    /// A Wasserstein GAN with a gradient penalty, on images, for comparison: no DP claim.
+    WganGp,
 }
 
 impl Method {
     /// Every method, in the order in which they are offered.
-    pub const ALL: [Self; 4] = [Self::Dpgan, Self::Gem, Self::DpMerf, Self::Gan];
+    pub const ALL: [Self; 5] = [Self::Dpgan, Self::Gem, Self::DpMerf, Self::Gan, Self::WganGp];
 
     /// The methods that learn from tables, the one to begin with first.
     pub const FOR_TABLES: [Self; 3] = [Self::Dpgan, Self::Gem, Self::Gan];
 
     /// The methods that learn from images, the one to begin with first.
-    pub const FOR_IMAGES: [Self; 1] = [Self::DpMerf];
+    pub const FOR_IMAGES: [Self; 4] = [Self::DpMerf, Self::Dpgan, Self::Gan, Self::WganGp];
 
     /// The name used on the command line, in recipes and in the ledger.
     pub fn name(self) -> &'static str {
@@ -138,15 +140,26 @@ impl Method {
             Self::Gan => "gan",
             Self::DpMerf => "dp-merf",
             Self::Gem => "gem",
+            Self::WganGp => "wgan-gp",
+        }
+    }
+
+    /// How the method learns from images; `None` for one that does not.
+    pub const fn on_images(self) -> Option<ImageMethod> {
+        match self {
+            Self::DpMerf => Some(ImageMethod::MeanEmbedding),
+            Self::Dpgan | Self::Gan => Some(ImageMethod::Gan),
+            Self::WganGp => Some(ImageMethod::GanWithPenalty),
+            Self::Gem => None,
         }
     }
 
     /// The settings to start from, of the kind that the method has on images or on a table.
     pub fn settings(self, on_images: bool) -> RunSettings {
-        match self {
-            _ if on_images => RunSettings::Images(ImageSettings::default()),
-            Self::Gem => RunSettings::Pairs(PairSettings::default()),
-            Self::Dpgan | Self::Gan | Self::DpMerf => RunSettings::Table(TrainSettings::default()),
+        match (self, self.on_images()) {
+            (_, Some(method)) if on_images => RunSettings::Images(ImageSettings::recommended(method, None)),
+            (Self::Gem, _) => RunSettings::Pairs(PairSettings::default()),
+            _ => RunSettings::Table(TrainSettings::default()),
         }
     }
 

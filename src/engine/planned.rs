@@ -35,10 +35,10 @@ impl Planned {
             None => plan_for(request, &dataset.schema, dataset.table.rows())
                 .map(|plan| Self::Table(Box::new(plan))),
             Some(images) => {
-                let settings = image_settings_for(request)?;
+                let method = image_method(request.method)?;
+                let settings = image_settings_for(request, method)?;
                 let privacy = privacy_of(request, &dataset.schema);
-                image_method(request.method)
-                    .and_then(|method| ImagePlan::new(method, &settings, &dataset.schema, images, privacy))
+                ImagePlan::new(method, &settings, &dataset.schema, images, privacy)
                     .map(|plan| Self::Images(Box::new(plan)))
                     .map_err(|error| Problem::new(Area::Train, &error))
             }
@@ -168,15 +168,15 @@ impl Ready {
 }
 
 /// How the method learns from images.
-fn image_method(method: Method) -> Result<ImageMethod, PlanError> {
-    match method {
-        Method::DpMerf => Ok(ImageMethod::MeanEmbedding),
-        Method::Dpgan | Method::Gan | Method::Gem => Err(PlanError::Method {
+fn image_method(method: Method) -> Result<ImageMethod, Problem> {
+    method.on_images().ok_or_else(|| {
+        let error = PlanError::Method {
             method: method.name(),
             data: "images",
             instead: "dp-merf",
-        }),
-    }
+        };
+        Problem::new(Area::Train, &error)
+    })
 }
 
 /// The promise asked for, as it can be made on this data.
@@ -214,14 +214,25 @@ fn pair_settings_for(request: &RunRequest) -> Result<PairSettings, Problem> {
     Ok(settings)
 }
 
-fn image_settings_for(request: &RunRequest) -> Result<ImageSettings, Problem> {
+fn image_settings_for(request: &RunRequest, method: ImageMethod) -> Result<ImageSettings, Problem> {
     let epsilon = request.target.map(|target| target.epsilon);
     let mut settings = match &request.settings {
         Some(RunSettings::Images(settings)) => settings.clone(),
         Some(_) => return Err(other_settings()),
-        None => ImageSettings::recommended(epsilon),
+        None => ImageSettings::recommended(method, epsilon),
     };
     for (key, value) in &request.overrides {
+        if !method.uses(key) {
+            return Err(Problem::plain(
+                Area::Train,
+                message!(
+                    "say-setting-unused",
+                    "the method `{method}` does not look at the setting `{key}`; leave it out",
+                    method = request.method.name(),
+                    key = key
+                ),
+            ));
+        }
         describe::set_text(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
     }
     Ok(settings)
@@ -229,11 +240,15 @@ fn image_settings_for(request: &RunRequest) -> Result<ImageSettings, Problem> {
 
 /// The plan of a request: the settings asked for, or the recommended ones, and single changes to them.
 pub(super) fn plan_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<Plan, Problem> {
-    if request.method == Method::DpMerf {
+    if matches!(request.method, Method::DpMerf | Method::WganGp) {
         let error = PlanError::Method {
             method: request.method.name(),
             data: "tables",
-            instead: "dpgan",
+            instead: if request.method.is_private() {
+                "dpgan"
+            } else {
+                "gan"
+            },
         };
         return Err(Problem::new(Area::Train, &error));
     }

@@ -1,4 +1,5 @@
-//! The multilayer critic, with exact per-example gradient norms and clipped sums by book-keeping.
+//! The critic, with exact per-example gradient norms and clipped sums by book-keeping: linear layers, and before them
+//! convolutions where it looks at images.
 //!
 //! For a linear layer with input `a` and gradient `g` at its output, example `i` contributes `aᵢ gᵢᵀ` to the
 //! weight's gradient and `gᵢ` to the bias's. Hence, without forming any of these `batch × parameters` numbers,
@@ -8,90 +9,88 @@
 //! Σᵢ cᵢ·gradᵢ = (aᵀ (c ⊙ g), Σᵢ cᵢ gᵢ)             (Bu et al. 2023, "book-keeping")
 //! ```
 //!
-//! One forward and one backward pass serve both. Nothing in the critic couples one example to another (no
+//! A convolution is a linear layer on the windows of its image, whose contributions add up over the windows; see
+//! [`layer`]. One forward and one backward pass serve both. Nothing in the critic couples one example to another (no
 //! batch norm, ever), or the per-example gradient would not exist.
 //!
+//! **Labels.** A critic of several scores has one for each class, and that of the example's own label counts: the
+//! others have no gradient, so the formulas above stay as they are.
+//!
 //! **Why no number here can overflow.** Weights and biases are clamped after every step (the bound is part of
-//! the plan and at most 10), rows lie in `[0, 1]`, and widths are bounded by the plan; so every activation,
+//! the plan and at most 10), rows lie in `[0, 2]`, and widths are bounded by the plan; so every activation,
 //! gradient and squared norm stays far inside the range of `f32`, the clip factor is finite, and no private
 //! row can turn the sum into NaN, which noise would not hide.
+
+mod layer;
+mod loss;
+mod penalty;
 
 use burn::tensor::{Device, Tensor, activation};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::model::parameters::{SlotMap, uniform_start, vector};
+use layer::Layer;
+
+pub use loss::{CriticLoss, Side};
 
 /// The clip factor aims this much below the bound, so that rounding in `f32` cannot carry a clipped gradient
 /// past it.
 const CLIP_MARGIN: f64 = 1.0 - 1e-5;
 
-/// What the critic is trained to tell apart by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CriticLoss {
-    /// `−D(real)`, `+D(fake)` (Arjovsky et al. 2017, weights clamped).
-    #[default]
-    Wasserstein,
-    /// Binary cross-entropy on the score as a logit (Goodfellow et al. 2014).
-    CrossEntropy,
-}
-
-/// On which side of the critic's decision a batch stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Real rows: the score should be high.
-    Real,
-    /// Generated rows: the score should be low.
-    Fake,
-}
-
-impl Side {
-    /// The factor on the score inside the loss: the loss falls as `sign · score` does.
-    const fn sign(self) -> f64 {
-        match self {
-            Self::Real => -1.0,
-            Self::Fake => 1.0,
-        }
-    }
-}
-
-impl CriticLoss {
-    /// The loss of each example. Shape `[batch, 1]`.
-    pub fn values(self, scores: Tensor<2>, side: Side) -> Tensor<2> {
-        let signed = scores.mul_scalar(side.sign());
-        match self {
-            Self::Wasserstein => signed,
-            Self::CrossEntropy => activation::softplus(signed, 1.0),
-        }
-    }
-
-    /// The derivative of each example's loss by its score. Shape `[batch, 1]`.
-    pub fn slopes(self, scores: Tensor<2>, side: Side) -> Tensor<2> {
-        match self {
-            Self::Wasserstein => scores.full_like(side.sign()),
-            Self::CrossEntropy => activation::sigmoid(scores.mul_scalar(side.sign())).mul_scalar(side.sign()),
-        }
-    }
+/// What a critic looks at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CriticInput {
+    /// A row of this encoded width.
+    Row(usize),
+    /// An image, through convolutions that halve its side.
+    Image {
+        /// The image's side, which can be halved once for each convolution.
+        side: usize,
+        /// The image's own channels.
+        colours: usize,
+        /// Channels of each convolution.
+        channels: Vec<usize>,
+    },
 }
 
 /// The shape of a critic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CriticShape {
-    /// The encoded width of a row.
-    pub input: usize,
-    /// Widths of the hidden layers.
+    /// What it looks at.
+    pub input: CriticInput,
+    /// Widths of the hidden linear layers.
     pub hidden: Vec<usize>,
+    /// Scores: one, or one for each class.
+    pub scores: usize,
     /// The slope of the leaky ReLU below zero.
     pub negative_slope: f64,
 }
 
-/// A multilayer critic: linear layers with leaky ReLU between them and one score at the end.
+/// Examples as a critic is shown them.
+#[derive(Clone, Debug)]
+pub struct CriticBatch {
+    /// A row each. Shape `[batch, width]`; of an image all its pixels, channels last.
+    pub rows: Tensor<2>,
+    /// Which score counts: one-hot. Shape `[batch, scores]`; none for a critic of one score.
+    pub labels: Option<Tensor<2>>,
+}
+
+impl From<Tensor<2>> for CriticBatch {
+    fn from(rows: Tensor<2>) -> Self {
+        Self { rows, labels: None }
+    }
+}
+
+/// A critic: convolutions and linear layers with leaky ReLU between them, and scores at the end.
 #[derive(Clone, Debug)]
 pub struct Critic {
-    shape: CriticShape,
+    layers: Vec<Layer>,
+    negative_slope: f64,
     map: SlotMap,
     parameters: Tensor<1>,
+    /// The parameters cut into tensors, once for each change: weight and bias of each layer.
+    leaves: Vec<Tensor<2>>,
 }
 
 /// The sum of clipped per-example gradients, and what the steward may watch.
@@ -104,30 +103,46 @@ pub struct ClippedSum {
     pub losses: Tensor<2>,
 }
 
-/// A forward pass and its backward pass, kept per layer.
-struct Passes {
-    /// Each layer's input. Shape `[batch, in]`.
+impl ClippedSum {
+    /// Of two batches what one of both would come to.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            sum: self.sum + other.sum,
+            norms: Tensor::cat(vec![self.norms, other.norms], 0),
+            losses: Tensor::cat(vec![self.losses, other.losses], 0),
+        }
+    }
+}
+
+/// A forward pass, kept for its gradient.
+struct Flow {
+    /// Each layer's input, windows for a convolution. Shape `[batch · places, in]`.
     inputs: Vec<Tensor<2>>,
-    /// The gradient at each layer's output. Shape `[batch, out]`.
-    gradients: Vec<Tensor<2>>,
-    losses: Tensor<2>,
+    /// Each hidden layer's output. Shape `[batch, places · out]`.
+    outputs: Vec<Tensor<2>>,
+    /// The score that counts. Shape `[batch, 1]`.
+    scores: Tensor<2>,
+    labels: Option<Tensor<2>>,
 }
 
 impl Critic {
     /// A critic with fresh weights.
     pub fn new(shape: CriticShape, random: &mut impl Rng, device: &Device) -> Self {
+        let layers = Layer::all(&shape);
         let mut map = SlotMap::default();
         let mut values = Vec::new();
-        let mut width = shape.input;
-        for (index, &out) in shape.hidden.iter().chain(std::iter::once(&1)).enumerate() {
+        for (index, layer) in layers.iter().enumerate() {
+            let (width, out) = (layer.inputs(), layer.outputs());
             map.push(format!("{index}.weight"), width, out);
             map.push(format!("{index}.bias"), 1, out);
             values.extend(uniform_start(width * out + out, width, random));
-            width = out;
         }
         let parameters = vector(values, device);
         Self {
-            shape,
+            layers,
+            negative_slope: shape.negative_slope,
+            leaves: map.view_all(&parameters),
             map,
             parameters,
         }
@@ -146,98 +161,114 @@ impl Critic {
     /// Replaces the parameters, clamped to `±bound` coordinate by coordinate.
     pub fn set_parameters(&mut self, parameters: Tensor<1>, bound: f64) {
         self.parameters = parameters.clamp(-bound, bound);
-    }
-
-    fn layers(&self) -> usize {
-        self.shape.hidden.len() + 1
+        self.leaves = self.map.view_all(&self.parameters);
     }
 
     fn weight(&self, layer: usize) -> Tensor<2> {
-        self.map.slots()[2 * layer].view(&self.parameters)
+        self.leaves[2 * layer].clone()
     }
 
     fn bias(&self, layer: usize) -> Tensor<2> {
-        self.map.slots()[2 * layer + 1].view(&self.parameters)
+        self.leaves[2 * layer + 1].clone()
     }
 
-    /// Each layer's input, and the scores.
-    fn forward(&self, rows: Tensor<2>) -> (Vec<Tensor<2>>, Tensor<2>) {
-        let mut inputs = Vec::with_capacity(self.layers());
+    fn forward(&self, batch: CriticBatch) -> Flow {
+        let CriticBatch { rows, labels } = batch;
+        let mut inputs = Vec::with_capacity(self.layers.len());
+        let mut outputs = Vec::with_capacity(self.layers.len() - 1);
         let mut flow = rows;
-        for layer in 0..self.layers() {
-            inputs.push(flow.clone());
-            flow = flow.matmul(self.weight(layer)) + self.bias(layer);
-            if layer + 1 < self.layers() {
-                flow = activation::leaky_relu(flow, self.shape.negative_slope);
+        for (index, layer) in self.layers.iter().enumerate() {
+            let input = layer.look(flow);
+            inputs.push(input.clone());
+            flow = layer.side_by_side(input.matmul(self.weight(index)) + self.bias(index));
+            if index + 1 < self.layers.len() {
+                flow = activation::leaky_relu(flow, self.negative_slope);
+                outputs.push(flow.clone());
             }
         }
-        (inputs, flow)
+        let scores = match &labels {
+            Some(labels) => (flow * labels.clone()).sum_dim(1),
+            None => flow,
+        };
+        Flow {
+            inputs,
+            outputs,
+            scores,
+            labels,
+        }
     }
 
-    /// The gradient at each layer's output, from that at the scores.
-    fn backward(&self, inputs: &[Tensor<2>], at_scores: Tensor<2>) -> Vec<Tensor<2>> {
-        let mut gradients = vec![at_scores];
-        for layer in (1..self.layers()).rev() {
-            let below = gradients[gradients.len() - 1]
-                .clone()
-                .matmul(self.weight(layer).transpose());
-            // Leaky ReLU keeps the sign, so its slope can be read off its output.
-            let slope = self.shape.negative_slope;
-            let active = inputs[layer].clone().greater_scalar(0.0).float();
-            gradients.push(below * active.mul_scalar(1.0 - slope).add_scalar(slope));
+    /// The gradient at each layer's output, from that at the scores. Shapes `[batch · places, out]`.
+    fn backward(&self, flow: &Flow, at_scores: Tensor<2>) -> Vec<Tensor<2>> {
+        let mut at_output = match &flow.labels {
+            Some(labels) => labels.clone() * at_scores,
+            None => at_scores,
+        };
+        let mut gradients = Vec::with_capacity(self.layers.len());
+        for (index, layer) in self.layers.iter().enumerate().rev() {
+            let gradient = layer.one_below_the_other(at_output);
+            gradients.push(gradient.clone());
+            if index == 0 {
+                break;
+            }
+            let below = layer.put_back(gradient.matmul(self.weight(index).transpose()));
+            at_output = below * self.slopes(&flow.outputs[index - 1]);
         }
         gradients.reverse();
         gradients
     }
 
-    fn passes(&self, rows: Tensor<2>, loss: CriticLoss, side: Side) -> Passes {
-        let (inputs, scores) = self.forward(rows);
-        let gradients = self.backward(&inputs, loss.slopes(scores.clone(), side));
-        Passes {
-            inputs,
-            gradients,
-            losses: loss.values(scores, side),
-        }
+    /// The slope of leaky ReLU. It keeps the sign, so the slope can be read off its output.
+    fn slopes(&self, output: &Tensor<2>) -> Tensor<2> {
+        let active = output.clone().greater_scalar(0.0).float();
+        active
+            .mul_scalar(1.0 - self.negative_slope)
+            .add_scalar(self.negative_slope)
+    }
+
+    /// The gradient at the rows, from those at the layers' outputs. Shape `[batch, width]`.
+    fn at_rows(&self, gradients: &[Tensor<2>]) -> Tensor<2> {
+        let below = gradients[0].clone().matmul(self.weight(0).transpose());
+        self.layers[0].put_back(below)
     }
 
     /// The score of each row.
     ///
     /// # Shapes
-    /// - rows: `[batch, input]`
     /// - out: `[batch, 1]`
-    pub fn scores(&self, rows: Tensor<2>) -> Tensor<2> {
-        self.forward(rows).1
+    pub fn scores(&self, batch: impl Into<CriticBatch>) -> Tensor<2> {
+        self.forward(batch.into()).scores
     }
 
-    /// The gradient of the sum of scores by the rows, and the scores.
+    /// The gradient of the sum of scores by the rows, weighted by the slopes at the scores, and the scores.
     ///
     /// # Shapes
-    /// - rows: `[batch, input]`
-    /// - out: `[batch, input]`, `[batch, 1]`
+    /// - out: `[batch, width]`, `[batch, 1]`
     pub fn row_gradient(
         &self,
-        rows: Tensor<2>,
+        batch: impl Into<CriticBatch>,
         slopes: impl FnOnce(Tensor<2>) -> Tensor<2>,
     ) -> (Tensor<2>, Tensor<2>) {
-        let (inputs, scores) = self.forward(rows);
-        let gradients = self.backward(&inputs, slopes(scores.clone()));
-        (gradients[0].clone().matmul(self.weight(0).transpose()), scores)
+        let flow = self.forward(batch.into());
+        let gradients = self.backward(&flow, slopes(flow.scores.clone()));
+        (self.at_rows(&gradients), flow.scores)
     }
 
     /// The sum over the batch of each example's loss gradient, each scaled down to an ℓ2 norm of at most
     /// `clip` over all layers together; `None` leaves them as they are.
     ///
     /// # Shapes
-    /// - rows: `[batch, input]`, batch at least 1 (an empty batch has an empty sum, without any computation)
+    /// - batch at least 1 (an empty batch has an empty sum, without any computation)
     pub fn clipped_gradient_sum(
         &self,
-        rows: Tensor<2>,
+        batch: impl Into<CriticBatch>,
         loss: CriticLoss,
         side: Side,
         clip: Option<f64>,
     ) -> ClippedSum {
-        let passes = self.passes(rows, loss, side);
-        let norms = passes.norms();
+        let flow = self.forward(batch.into());
+        let gradients = self.backward(&flow, loss.slopes(flow.scores.clone(), side));
+        let norms = self.norms(&flow.inputs, &gradients);
         let factors = clip.map(|clip| {
             // `min(1, C / ‖g‖)`, written so that a zero gradient needs no division by zero.
             norms
@@ -246,22 +277,17 @@ impl Critic {
                 .recip()
                 .mul_scalar(clip * CLIP_MARGIN)
         });
-        let sum = passes.weighted_sum(factors);
         ClippedSum {
-            sum,
+            sum: self.weighted_sum(&flow.inputs, &gradients, factors),
             norms,
-            losses: passes.losses,
+            losses: loss.values(flow.scores, side),
         }
     }
-}
 
-impl Passes {
     /// Each example's gradient norm over all layers together. Shape `[batch, 1]`.
-    fn norms(&self) -> Tensor<2> {
-        let squares = self.inputs.iter().zip(&self.gradients).map(|(input, gradient)| {
-            let input = input.clone().square().sum_dim(1).add_scalar(1.0);
-            input * gradient.clone().square().sum_dim(1)
-        });
+    fn norms(&self, inputs: &[Tensor<2>], gradients: &[Tensor<2>]) -> Tensor<2> {
+        let squares = (self.layers.iter().zip(inputs).zip(gradients))
+            .map(|((layer, input), gradient)| layer.squared_norms(input.clone(), gradient.clone()));
         squares
             .reduce(|sum, square| sum + square)
             .expect("a critic has at least one layer")
@@ -269,20 +295,21 @@ impl Passes {
     }
 
     /// `Σᵢ cᵢ·gradᵢ`, flat. Factors: `[batch, 1]`; without them, each is 1.
-    fn weighted_sum(&self, factors: Option<Tensor<2>>) -> Tensor<1> {
-        let parts = self
-            .inputs
-            .iter()
-            .zip(&self.gradients)
-            .flat_map(|(input, gradient)| {
-                let gradient = match &factors {
-                    Some(factors) => gradient.clone() * factors.clone(),
-                    None => gradient.clone(),
-                };
-                let bias = gradient.clone().sum_dim(0);
-                let weight = input.clone().transpose().matmul(gradient);
-                [flat(weight), flat(bias)]
-            });
+    fn weighted_sum(
+        &self,
+        inputs: &[Tensor<2>],
+        gradients: &[Tensor<2>],
+        factors: Option<Tensor<2>>,
+    ) -> Tensor<1> {
+        let parts = (self.layers.iter().zip(inputs).zip(gradients)).flat_map(|((layer, input), gradient)| {
+            let gradient = match &factors {
+                Some(factors) => layer.weighted(gradient.clone(), factors.clone()),
+                None => gradient.clone(),
+            };
+            let bias = gradient.clone().sum_dim(0);
+            let weight = input.clone().transpose().matmul(gradient);
+            [flat(weight), flat(bias)]
+        });
         Tensor::cat(parts.collect(), 0)
     }
 }

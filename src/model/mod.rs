@@ -1,4 +1,4 @@
-//! Networks on Burn tensors: a critic with per-example gradients, and a generator with a head for each block
+//! Networks on Burn tensors: a critic of rows or images with per-example gradients, and a generator with a head for each block
 //! of an encoded row.
 //!
 //! Tensors pick their backend at run time ([`DeviceKind`]), so one program offers them all. Gradients of the
@@ -15,7 +15,7 @@ mod parameters;
 mod tensors;
 
 pub use adam::{Adam, AdamSettings};
-pub use critic::{ClippedSum, Critic, CriticLoss, CriticShape, Side};
+pub use critic::{ClippedSum, Critic, CriticBatch, CriticInput, CriticLoss, CriticShape, Side};
 pub use device::{DeviceError, DeviceKind};
 pub use generator::{Generator, GeneratorShape, TrainingPass};
 pub use heads::{Head, HeadKind, HeadSamples, Heads};

@@ -5,7 +5,7 @@
 
 use super::layout::RowLayout;
 use super::plan::{LARGEST_EPSILON, PlanError, Protection};
-use super::schedule::{Schedule, Stretch};
+use super::schedule::{Schedule, ScheduleShape, Stretch};
 use super::settings::{ScheduleKind, TrainSettings};
 use crate::num::{Delta, Epsilon, NoiseMultiplier, SamplingRate};
 use crate::privacy::{
@@ -57,14 +57,21 @@ pub fn protect(
     } else {
         0.0
     };
-    let shares = Shares { marginals, fine };
-    if marginals + fine > 1.0 - CRITIC_SHARE + 1e-9 {
-        return Err(PlanError::Shares(marginals + fine));
-    }
-    match shares.divide(budget, settings, rate)? {
-        Some(protection) => Ok(protection),
-        None => Err(shares.too_small(budget, settings, rate)?),
-    }
+    Shares { marginals, fine }.protect(budget, &settings.into(), rate)
+}
+
+/// The same for images: a share for a mean embedding, which is bought first, and the rest for the critic.
+pub fn protect_images(
+    budget: &Budget,
+    embedding: f64,
+    schedule: &ScheduleShape,
+    rate: SamplingRate,
+) -> Result<Protection, PlanError> {
+    let shares = Shares {
+        marginals: embedding,
+        fine: 0.0,
+    };
+    shares.protect(budget, schedule, rate)
 }
 
 /// Shares of ρ.
@@ -75,11 +82,27 @@ struct Shares {
 }
 
 impl Shares {
+    fn protect(
+        self,
+        budget: &Budget,
+        schedule: &ScheduleShape,
+        rate: SamplingRate,
+    ) -> Result<Protection, PlanError> {
+        let before = self.marginals + self.fine;
+        if before > 1.0 - CRITIC_SHARE + 1e-9 {
+            return Err(PlanError::Shares(before));
+        }
+        match self.divide(budget, schedule, rate)? {
+            Some(protection) => Ok(protection),
+            None => Err(self.too_small(budget, schedule, rate)?),
+        }
+    }
+
     /// The noise of each part; `None` if the budget is too small for it.
     fn divide(
         self,
         budget: &Budget,
-        settings: &TrainSettings,
+        shape: &ScheduleShape,
         rate: SamplingRate,
     ) -> Result<Option<Protection>, PlanError> {
         let Some(rho) = largest_rho(budget)? else {
@@ -94,15 +117,15 @@ impl Shares {
             budget: *budget,
             marginals: noise(self.marginals)?,
             fine: noise(self.fine)?,
-            schedule: Schedule::shape(settings),
+            schedule: Schedule::shape(shape.clone()),
             epsilon: 0.0,
         };
         let Some(flat) = protection.flat(rate)? else {
             return Ok(None);
         };
         match protection.scaled_to_budget(&flat, rate)? {
-            Some(scaled) if settings.schedule == ScheduleKind::TwoPhase => {
-                scaled.with_halves(settings.schedule_early, &flat, rate)
+            Some(scaled) if shape.kind == ScheduleKind::TwoPhase => {
+                scaled.with_halves(shape.early, &flat, rate)
             }
             other => Ok(other),
         }
@@ -112,7 +135,7 @@ impl Shares {
     fn too_small(
         self,
         budget: &Budget,
-        settings: &TrainSettings,
+        shape: &ScheduleShape,
         rate: SamplingRate,
     ) -> Result<PlanError, PlanError> {
         let works = |epsilon: f64| -> Result<bool, PlanError> {
@@ -120,7 +143,7 @@ impl Shares {
                 epsilon: Epsilon::new(epsilon)?,
                 ..*budget
             };
-            Ok(self.divide(&budget, settings, rate)?.is_some())
+            Ok(self.divide(&budget, shape, rate)?.is_some())
         };
         let asked = budget.epsilon.get();
         let (mut low, mut high) = (asked, asked.max(1e-6) * 2.0);

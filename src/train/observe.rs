@@ -1,8 +1,11 @@
 //! What a run tells while it goes.
 
 use arrow::record_batch::RecordBatch;
+use burn::tensor::Tensor;
 
 use super::image::ImageGrid;
+use super::privatize::RealGradient;
+use crate::model::{ClippedSum, read};
 use crate::num::StewardOnly;
 
 /// Something to show of a run in progress.
@@ -37,6 +40,46 @@ pub struct StepObservation {
     pub gradient_norm: StewardOnly<Option<f64>>,
     /// The share of real rows whose gradient was clipped.
     pub clipped_share: StewardOnly<Option<f64>>,
+    /// The norms of the gradients of real rows before clipping, one each.
+    pub gradient_norms: StewardOnly<Vec<f32>>,
+    /// The share of generated rows that the critic was right about, where its score has a side: of released quantities
+    /// only.
+    pub critic_accuracy: Option<f64>,
+}
+
+impl StepObservation {
+    /// Of a step that has no critic, or none yet.
+    pub fn without_critic(step: u64, steps: u64) -> Self {
+        Self {
+            step,
+            steps,
+            epsilon: None,
+            critic_loss: StewardOnly::new(None),
+            generator_loss: None,
+            batch: StewardOnly::new(0),
+            gradient_norm: StewardOnly::new(None),
+            clipped_share: StewardOnly::new(None),
+            gradient_norms: StewardOnly::new(Vec::new()),
+            critic_accuracy: None,
+        }
+    }
+
+    /// What a critic's step tells of real rows and generated ones.
+    pub(super) fn of_critic(real: &RealGradient, fake: &ClippedSum, clip_norm: f64) -> Self {
+        let mean = |tensor: &Tensor<2>| f64::from(read(tensor.clone().mean())[0]);
+        let seen = real.seen.as_ref();
+        let norms = seen.map_or_else(Vec::new, |seen| read(seen.norms.clone()));
+        let share = |count: usize| count as f64 / norms.len() as f64;
+        let clipped = norms.iter().filter(|norm| f64::from(**norm) > clip_norm).count();
+        Self {
+            critic_loss: StewardOnly::new(seen.map(|seen| mean(&seen.losses) + mean(&fake.losses))),
+            batch: StewardOnly::new(real.batch),
+            gradient_norm: StewardOnly::new(seen.map(|seen| mean(&seen.norms))),
+            clipped_share: StewardOnly::new(seen.map(|_| share(clipped))),
+            gradient_norms: StewardOnly::new(norms),
+            ..Self::without_critic(0, 0)
+        }
+    }
 }
 
 /// How synthetic rows compare with real ones at some step.

@@ -153,7 +153,7 @@ pub struct Plan {
 pub(super) struct Protection {
     /// The promise.
     pub budget: Budget,
-    /// Noise of the marginals over their ℓ2 sensitivity.
+    /// Noise of the marginals, or of the mean embedding of images, over their ℓ2 sensitivity.
     pub marginals: Option<NoiseMultiplier>,
     /// Noise of the fine histograms over their ℓ2 sensitivity.
     pub fine: Option<NoiseMultiplier>,

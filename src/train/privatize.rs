@@ -8,7 +8,8 @@
 //! the gradients of the rows drawn are clipped to ℓ2 norm C over all layers together and summed; Gaussian noise
 //! of standard deviation z·C is added to every coordinate. Adding, removing or zeroing one row moves the
 //! clipped sum by at most C, so this is one Poisson-sampled Gaussian with (q, z). The caller divides by the
-//! **expected** batch: a constant, so it is post-processing.
+//! **expected** batch: a constant, so it is post-processing. A batch is summed in parts of a bounded size, whatever its
+//! own: each example is clipped by itself, so the parts' sum is the batch's.
 //!
 //! **A mean embedding** of images: see [`embedding`]. **Counts of pairs** of columns: see [`pairs`](mod@pairs).
 //!
@@ -28,7 +29,7 @@ use super::layout::RowLayout;
 use super::plan::Plan;
 use super::sampler::PoissonSampler;
 use crate::data::EncodedRows;
-use crate::model::{ClippedSum, Critic, CriticLoss, Side, matrix, vector};
+use crate::model::{ClippedSum, Critic, CriticBatch, CriticLoss, Side, matrix, vector};
 use crate::num::{NoiseMultiplier, RandomSource, SamplingRate};
 use crate::privacy::{
     AccountantKind, AccountingError, CountedEvent, EventList, PrivacyEvent, RunningAccountant,
@@ -145,6 +146,18 @@ fn append(list: &mut EventList, event: PrivacyEvent) {
     list.push(event, 1);
 }
 
+/// Private examples that a critic can be shown.
+pub trait Examples {
+    /// The examples of these indices on a device.
+    fn batch(&self, indices: &[usize], device: &Device) -> CriticBatch;
+}
+
+impl Examples for EncodedRows {
+    fn batch(&self, indices: &[usize], device: &Device) -> CriticBatch {
+        dense(self, indices, device).into()
+    }
+}
+
 /// How real rows enter a critic step.
 #[derive(Clone, Debug)]
 pub struct StepRule {
@@ -156,6 +169,8 @@ pub struct StepRule {
     pub clip_norm: f64,
     /// The critic's loss.
     pub loss: CriticLoss,
+    /// Rows whose gradients are taken at a time.
+    pub micro_batch: usize,
 }
 
 /// What a critic step learns from real rows.
@@ -176,7 +191,7 @@ pub struct RealGradient {
 pub fn critic_gradient(
     account: &mut Account,
     critic: &Critic,
-    rows: &EncodedRows,
+    examples: &impl Examples,
     rule: &StepRule,
     noise_multiplier: Option<f64>,
     random: &mut RandomSource,
@@ -187,10 +202,11 @@ pub fn critic_gradient(
     account.charge(event, || {
         let drawn = rule.sampler.draw(random);
         let clip = noise_multiplier.map(|_| rule.clip_norm);
-        let seen = (!drawn.is_empty()).then(|| {
-            let batch = dense(rows, &drawn, device);
+        let parts = drawn.chunks(rule.micro_batch.max(1)).map(|indices| {
+            let batch = examples.batch(indices, device);
             critic.clipped_gradient_sum(batch, rule.loss, Side::Real, clip)
         });
+        let seen = parts.reduce(ClippedSum::and);
         let length = critic.parameter_count();
         let mut sum = seen
             .as_ref()
@@ -204,6 +220,22 @@ pub fn critic_gradient(
             seen,
         }
     })
+}
+
+/// Rows drawn by their own coins, as they are: only for a run without a promise, `None` for any other. `None` too when
+/// none was drawn.
+pub fn unprotected_batch(
+    account: &Account,
+    examples: &impl Examples,
+    rule: &StepRule,
+    random: &mut RandomSource,
+    device: &Device,
+) -> Option<CriticBatch> {
+    if account.private.is_some() {
+        return None;
+    }
+    let drawn = rule.sampler.draw(random);
+    (!drawn.is_empty()).then(|| examples.batch(&drawn, device))
 }
 
 /// Expands the rows of these indices on a device. Shape `[batch, width]`.

@@ -23,17 +23,49 @@ pub struct Schedule {
     stretches: Vec<Stretch>,
 }
 
+/// How noise is to change over how many steps, as settings ask for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScheduleShape {
+    /// How it changes.
+    pub kind: ScheduleKind,
+    /// The first half's share of ε in two phases.
+    pub early: f64,
+    /// Noise at the first step over noise at the last.
+    pub ratio: f64,
+    /// Noise at equally distant places.
+    pub points: Vec<f64>,
+    /// Steps.
+    pub steps: u64,
+}
+
+impl From<&TrainSettings> for ScheduleShape {
+    fn from(settings: &TrainSettings) -> Self {
+        Self {
+            kind: settings.schedule,
+            early: settings.schedule_early,
+            ratio: settings.schedule_ratio,
+            points: settings.schedule_points.clone(),
+            steps: settings.steps,
+        }
+    }
+}
+
 impl Schedule {
     /// The shape of the settings' schedule over all steps, with noise 1 at its quietest. The settings are checked.
     ///
     /// Of two phases it is the shape from which a plan begins: ε of many Gaussian steps goes by 1/σ while it is small,
     /// so their noise is in the inverse proportion of their shares. [`Self::two_phases`] is what it comes to.
-    pub fn shape(settings: &TrainSettings) -> Self {
-        let (kind, ratio, steps) = (settings.schedule, settings.schedule_ratio, settings.steps);
+    pub fn shape(settings: impl Into<ScheduleShape>) -> Self {
+        let ScheduleShape {
+            kind,
+            early,
+            ratio,
+            points,
+            steps,
+        } = settings.into();
         if kind == ScheduleKind::TwoPhase {
-            return Self::two_phases(steps, (1.0 - settings.schedule_early) / settings.schedule_early);
+            return Self::two_phases(steps, (1.0 - early) / early);
         }
-        let points = &settings.schedule_points;
         let quietest = points.iter().copied().fold(f64::INFINITY, f64::min);
         let stairs = match kind {
             ScheduleKind::Constant | ScheduleKind::TwoPhase => 1,
@@ -52,7 +84,7 @@ impl Schedule {
                 ScheduleKind::Constant | ScheduleKind::TwoPhase => 1.0,
                 ScheduleKind::Linear => ratio + (1.0 - ratio) * place,
                 ScheduleKind::Exponential => ratio.powf(1.0 - place),
-                ScheduleKind::Points => between(points, place) / quietest,
+                ScheduleKind::Points => between(&points, place) / quietest,
             };
             Stretch {
                 steps: length,

@@ -4,7 +4,7 @@ mod end;
 
 use std::sync::Arc;
 
-use burn::tensor::{Device, Tensor, activation};
+use burn::tensor::{Device, Tensor};
 
 pub use end::{StopReason, TrainError};
 
@@ -19,16 +19,18 @@ use super::synthesizer::{SampleError, TableGenerator};
 use super::targets::{MarginalLoss, Marginals, fine_weights};
 use crate::data::{EncodedRows, FineWeights, RowEncoder};
 use crate::model::{
-    Adam, AdamSettings, ClippedSum, Critic, CriticLoss, CriticShape, DeviceKind, Generator, GeneratorShape,
+    Adam, AdamSettings, ClippedSum, Critic, CriticInput, CriticShape, DeviceKind, Generator, GeneratorShape,
     Side, matrix, read,
 };
-use crate::num::{RandomOrigin, RandomSource, StewardOnly};
+use crate::num::{RandomOrigin, RandomSource};
 use crate::privacy::EventList;
 
 /// A run reports about this many steps in all.
 const REPORTS: u64 = 600;
 /// Losses are looked at for NaN at least this often, in steps.
 const LONGEST_SILENCE: u64 = 50;
+/// Rows whose gradients are taken at a time: a batch of more is summed in parts.
+const MICRO_BATCH: usize = 4096;
 
 /// A run that is ready to start.
 pub struct Training {
@@ -179,8 +181,9 @@ impl State {
             executed: account.executed(),
         })?;
         let critic_shape = CriticShape {
-            input: layout.width(),
+            input: CriticInput::Row(layout.width()),
             hidden: settings.critic_hidden.clone(),
+            scores: 1,
             negative_slope: 0.2,
         };
         let mut critic = Critic::new(critic_shape, &mut free_random, &device);
@@ -210,6 +213,7 @@ impl State {
             rate: plan.sampling_rate(),
             clip_norm: settings.clip_norm,
             loss: settings.critic_loss,
+            micro_batch: MICRO_BATCH,
         };
         let fidelity =
             FidelityThread::start(Arc::clone(&rows), bars_of(&encoder)).map_err(TrainError::Thread)?;
@@ -296,7 +300,7 @@ impl State {
             let real = privatize::critic_gradient(
                 account,
                 &self.critic,
-                &self.rows,
+                self.rows.as_ref(),
                 &self.rule,
                 noise,
                 &mut self.privacy_random,
@@ -329,9 +333,9 @@ impl State {
         let loss = settings.critic_loss;
         // Through the critic by hand: autodiff then only has to know the generator.
         let (at_rows, scores) = self.critic.row_gradient(pass.rows().inner(), |scores| {
-            generator_slopes(loss, scores).div_scalar(count as f64)
+            loss.generator_slopes(scores).div_scalar(count as f64)
         });
-        let value = generator_loss(loss, scores);
+        let value = loss.generator_value(scores);
         let mut objective = (pass.rows() * at_rows.autodiff()).sum();
         let mut shown = value;
         if let Some(marginals) = &self.marginals {
@@ -356,25 +360,15 @@ impl State {
     }
 
     fn report(&self, account: &Account, real: &RealGradient, fake: &ClippedSum) -> StepObservation {
-        let mean = |tensor: &Tensor<2>| f64::from(read(tensor.clone().mean())[0]);
-        let seen = real.seen.as_ref();
-        let clip = self.rule.clip_norm;
-        let clipped = seen.map(|seen| {
-            let norms = read(seen.norms.clone());
-            norms.iter().filter(|norm| f64::from(**norm) > clip).count() as f64 / norms.len() as f64
-        });
         StepObservation {
             step: self.step,
             steps: self.plan.steps(),
             epsilon: account.epsilon(),
-            critic_loss: StewardOnly::new(seen.map(|seen| mean(&seen.losses) + mean(&fake.losses))),
             generator_loss: self
                 .generator_loss
                 .as_ref()
                 .map(|loss| f64::from(read(loss.clone())[0])),
-            batch: StewardOnly::new(real.batch),
-            gradient_norm: StewardOnly::new(seen.map(|seen| mean(&seen.norms))),
-            clipped_share: StewardOnly::new(clipped),
+            ..StepObservation::of_critic(real, fake, self.rule.clip_norm)
         }
     }
 
@@ -427,23 +421,6 @@ fn buy(
         });
     }
     Ok((marginals, fine))
-}
-
-/// The slope of the generator's summed loss by each score.
-fn generator_slopes(loss: CriticLoss, scores: Tensor<2>) -> Tensor<2> {
-    match loss {
-        CriticLoss::Wasserstein => scores.full_like(-1.0),
-        // −log σ(D), the form that does not saturate.
-        CriticLoss::CrossEntropy => activation::sigmoid(scores.neg()).neg(),
-    }
-}
-
-/// The generator's mean loss. Shape `[1]`.
-fn generator_loss(loss: CriticLoss, scores: Tensor<2>) -> Tensor<1> {
-    match loss {
-        CriticLoss::Wasserstein => scores.mean().neg(),
-        CriticLoss::CrossEntropy => activation::softplus(scores.neg(), 1.0).mean(),
-    }
 }
 
 #[cfg(test)]

@@ -191,6 +191,7 @@ method-dpgan-choice = With privacy (DPGAN)
 method-gem-choice = With privacy, pairs of columns (GEM)
 method-gan-choice = Without, no claim (GAN)
 method-dp-merf-choice = With privacy, one look (DP-MERF)
+method-wgan-gp-choice = Without, no claim (WGAN-GP)
 epsilon-name = ε target
 epsilon-help = How much the result may depend on any one unit, over the whole run. Smaller hides more and costs quality.
 delta-name = δ

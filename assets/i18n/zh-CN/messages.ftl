@@ -219,6 +219,7 @@ say-no-sample = 没有名为“{ $name }”的样例
 say-version-open = 账本认识名为“{ $name }”、内容不同的数据集 { $number }：请先说明这个数据表是它的新版本（继续它的预算），还是独立的数据集（没有花费预算）
 say-version-no-table = 请先打开数据表，再说明它是哪个数据集的新版本
 say-total-no-table = 请先打开数据表，再设置它的总预算
+say-setting-unused = 方法“{ $method }”不使用设置“{ $key }”；请去掉它
 say-recipe-method = 不认识配方中的方法“{ $name }”
 say-other-settings = 这些设置用于另一种方法或另一类数据，与现在的不符；请去掉这些设置，或换用适合的配方
 say-recipe-device = 不认识配方中的设备“{ $name }”

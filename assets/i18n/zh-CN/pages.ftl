@@ -182,6 +182,7 @@ method-dpgan-choice = 有保护（DPGAN）
 method-gem-choice = 有保护，列对统计（GEM）
 method-gan-choice = 无保护，不作保证（GAN）
 method-dp-merf-choice = 有保护，只看一次（DP-MERF）
+method-wgan-gp-choice = 无保护，不作保证（WGAN-GP）
 epsilon-name = ε 目标
 epsilon-help = 整个训练的结果最多可以在多大程度上依赖任何一个单位。越小隐藏得越多，质量也越低。
 delta-name = δ

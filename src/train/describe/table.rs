@@ -88,7 +88,7 @@ const SCHEDULES: [(&str, ScheduleKind); 5] = [
     ("exponential", ScheduleKind::Exponential),
     ("points", ScheduleKind::Points),
 ];
-const SCHEDULE_NAMES: [&str; 5] = [
+pub(super) const SCHEDULE_NAMES: [&str; 5] = [
     SCHEDULES[0].0,
     SCHEDULES[1].0,
     SCHEDULES[2].0,
@@ -99,14 +99,14 @@ const LOSSES: [(&str, CriticLoss); 2] = [
     ("wasserstein", CriticLoss::Wasserstein),
     ("cross-entropy", CriticLoss::CrossEntropy),
 ];
-const LOSS_NAMES: [&str; 2] = [LOSSES[0].0, LOSSES[1].0];
+pub(super) const LOSS_NAMES: [&str; 2] = [LOSSES[0].0, LOSSES[1].0];
 
-fn name_of<T: PartialEq>(choices: &[(&'static str, T)], wanted: &T) -> SettingValue {
+pub(super) fn name_of<T: PartialEq>(choices: &[(&'static str, T)], wanted: &T) -> SettingValue {
     let found = choices.iter().find(|(_, value)| value == wanted);
     SettingValue::Choice(found.map_or("", |(name, _)| name))
 }
 
-fn value_of<T: Copy>(choices: &[(&'static str, T)], name: &SettingValue) -> Option<T> {
+pub(super) fn value_of<T: Copy>(choices: &[(&'static str, T)], name: &SettingValue) -> Option<T> {
     let SettingValue::Choice(name) = name else {
         return None;
     };
@@ -175,7 +175,7 @@ pub(super) const WIDTHS: SettingRange = SettingRange::Widths {
 };
 
 /// Drawn noise: the loudest point may be a hundred times the quietest.
-const POINTS: SettingRange = SettingRange::Numbers {
+pub(super) const POINTS: SettingRange = SettingRange::Numbers {
     min: 0.1,
     max: 10.0,
     most: 16,

@@ -7,128 +7,26 @@ use std::f64::consts::PI;
 
 use burn::tensor::{Device, Tensor};
 
+use super::ImagePlan;
 use super::grid::GridSampler;
-use super::{ImageGenerator, ImagePlan, TrainImages};
 use crate::model::image::{EmbeddingMap, EmbeddingTarget, ImageGeneratorNet};
-use crate::model::{Adam, AdamSettings, DeviceKind, read};
-use crate::num::{RandomSource, StewardOnly};
+use crate::model::{Adam, read};
+use crate::num::RandomSource;
 use crate::train::control::Control;
 use crate::train::observe::{Observation, StepObservation};
-use crate::train::privatize::{self, Account, ClassMeans};
-use crate::train::training::{StopReason, Synthesizer, TrainError, Trained};
+use crate::train::privatize::{Account, ClassMeans};
+use crate::train::training::{StopReason, TrainError};
 
 /// The learning rate at the end, as a share of that at the start.
 const LAST_RATE: f64 = 0.02;
 /// A run reports about this many steps in all.
 const REPORTS: u64 = 400;
 
-/// A run on images that is ready to start.
-pub struct ImageTraining {
-    plan: ImagePlan,
-    images: TrainImages,
-    device: Device,
-    random: RandomSource,
-}
-
-impl ImageTraining {
-    /// Puts a run together.
-    ///
-    /// # Errors
-    /// When the device cannot be used, or images and plan do not belong together.
-    pub fn new(
-        plan: ImagePlan,
-        images: TrainImages,
-        device: DeviceKind,
-        random: RandomSource,
-    ) -> Result<Self, TrainError> {
-        let shape = plan.shape();
-        let width = images.set().form().pixels();
-        if images.len() != plan.images() || width != shape.pixels() || images.classes().len() != shape.classes
-        {
-            return Err(TrainError::OtherRows {
-                planned: plan.images(),
-                width: shape.pixels(),
-                found: images.len(),
-                found_width: width,
-            });
-        }
-        Ok(Self {
-            plan,
-            images,
-            device: device.open()?,
-            random,
-        })
-    }
-
-    /// Trains to the planned end, or until stopped. Blocks the calling thread, which owns the tensors;
-    /// `observe` is called on it now and then and should return at once.
-    ///
-    /// # Errors
-    /// When the network's numbers stop being finite, or the account refuses the plan's own release.
-    pub fn run(self, control: &Control, observe: &mut dyn FnMut(Observation)) -> Result<Trained, TrainError> {
-        let Self {
-            plan,
-            images,
-            device,
-            mut random,
-        } = self;
-        let protection = plan.protection().copied();
-        let mut account = Account::of(
-            protection.map(|protection| protection.budget),
-            ImagePlan::ACCOUNTANT,
-        );
-        // Noise rests on its own stream; the map, latents and weights are independent of the images.
-        let mut privacy_random = random.fork();
-        let mut free_random = random.fork();
-        let form = images.set().form();
-        let map = EmbeddingMap::new(
-            (form.side, form.colours),
-            plan.settings().frequencies as usize,
-            &mut free_random,
-            &device,
-        );
-        let noise = protection.map(|protection| protection.embedding);
-        let released =
-            privatize::mean_embedding(&mut account, &map, &images, noise, &mut privacy_random, &device);
-        let released = released.map_err(|source| TrainError::Refused {
-            source,
-            executed: account.executed(),
-        })?;
-        let mut learner = Learner::new(&plan, &released, map, &device, &mut free_random);
-        drop(device);
-        let grids = GridSampler::new(images.classes(), plan.steps(), &mut free_random);
-        let stopped = learner.take_steps(&plan, (control, &account, &grids), &mut free_random, observe)?;
-        let network = learner.averaged_network().freeze(&mut free_random);
-        let shares = shares_of(&released.counts);
-        Ok(Trained {
-            generator: Synthesizer::Images(Box::new(ImageGenerator::new(
-                network,
-                images.classes().to_vec(),
-                shares,
-            ))),
-            executed: account.executed(),
-            epsilon: account.epsilon(),
-            steps_done: learner.step,
-            stopped,
-            random: privacy_random.origin(),
-        })
-    }
-}
-
-/// Shares of the classes by their noisy counts; alike if nothing can be told.
-fn shares_of(counts: &[f64]) -> Vec<f64> {
-    let sum: f64 = counts.iter().sum();
-    if sum > 0.0 {
-        counts.iter().map(|count| count / sum).collect()
-    } else {
-        vec![1.0 / counts.len() as f64; counts.len()]
-    }
-}
-
 /// A generator on its way to the released means. It holds nothing private.
-struct Learner {
+pub(super) struct Learner {
     network: ImageGeneratorNet,
     adam: Adam,
+    learning_rate: f64,
     averaged: Tensor<1>,
     map: EmbeddingMap,
     target: EmbeddingTarget,
@@ -138,7 +36,7 @@ struct Learner {
 }
 
 impl Learner {
-    fn new(
+    pub fn new(
         plan: &ImagePlan,
         released: &ClassMeans,
         map: EmbeddingMap,
@@ -147,15 +45,12 @@ impl Learner {
     ) -> Self {
         let settings = plan.settings();
         let network = ImageGeneratorNet::new(plan.shape().clone(), random, device);
-        let adam = AdamSettings {
-            learning_rate: settings.generator_learning_rate,
-            beta1: settings.generator_beta1,
-            beta2: settings.generator_beta2,
-        };
+        let adam = plan.embedding_adam();
         let classes = plan.shape().classes;
         // At least two of each class: their distance from each other is half of what is learned from.
         let each = (settings.generator_batch as usize).div_ceil(classes).max(2);
         Self {
+            learning_rate: adam.learning_rate,
             adam: Adam::new(adam, network.parameters().dims()[0], device),
             averaged: network.parameters().clone(),
             target: map.target(&released.means, classes, device),
@@ -166,7 +61,16 @@ impl Learner {
         }
     }
 
-    fn take_steps(
+    /// Steps done.
+    pub const fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Follows the means to the last step that is planned for it, or until stopped.
+    ///
+    /// # Errors
+    /// When the network's numbers stop being finite.
+    pub fn take_steps(
         &mut self,
         plan: &ImagePlan,
         (control, account, grids): (&Control, &Account, &GridSampler),
@@ -174,16 +78,15 @@ impl Learner {
         observe: &mut dyn FnMut(Observation),
     ) -> Result<StopReason, TrainError> {
         let settings = plan.settings();
-        let steps = plan.steps();
-        let report_every = steps.div_ceil(REPORTS);
+        let steps = plan.embedding_steps();
+        let report_every = plan.steps().div_ceil(REPORTS);
         while self.step < steps {
             if !control.may_go_on() {
                 return Ok(StopReason::ByPerson);
             }
             let done = self.step as f64 / steps as f64;
             let fall = LAST_RATE + (1.0 - LAST_RATE) * 0.5 * (1.0 + (PI * done).cos());
-            self.adam
-                .set_learning_rate(settings.generator_learning_rate * fall);
+            self.adam.set_learning_rate(self.learning_rate * fall);
             let pass = self.network.training_pass(&self.classes, random);
             let (gradient, loss) = self.map.step(pass.images.clone(), &self.target, random);
             let gradient = self.network.backward(pass, gradient);
@@ -210,21 +113,17 @@ impl Learner {
                     });
                 }
                 observe(Observation::Step(StepObservation {
-                    step: self.step,
-                    steps,
                     epsilon: account.epsilon(),
-                    critic_loss: StewardOnly::new(None),
                     generator_loss: Some(loss),
-                    batch: StewardOnly::new(0),
-                    gradient_norm: StewardOnly::new(None),
-                    clipped_share: StewardOnly::new(None),
+                    ..StepObservation::without_critic(self.step, plan.steps())
                 }));
             }
         }
         Ok(StopReason::Planned)
     }
 
-    fn averaged_network(&self) -> ImageGeneratorNet {
+    /// The generator with its averaged weights.
+    pub fn averaged_network(&self) -> ImageGeneratorNet {
         let mut network = self.network.clone();
         network.set_parameters(self.averaged.clone());
         network
@@ -234,10 +133,11 @@ impl Learner {
 #[cfg(test)]
 mod tests {
     use super::super::testing::some_images;
-    use super::super::{ImageMethod, ImageSettings};
+    use super::super::{ImageMethod, ImageSettings, ImageTraining};
     use super::*;
+    use crate::model::DeviceKind;
     use crate::privacy::Neighboring;
-    use crate::train::Privacy;
+    use crate::train::{Privacy, Synthesizer, Trained};
 
     fn train(privacy: Privacy, steps: u64, control: &Control, device: DeviceKind) -> (Trained, Vec<f64>) {
         let images = some_images(2000);

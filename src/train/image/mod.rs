@@ -1,18 +1,23 @@
-//! Training generators of images: by one noisy mean embedding, after which everything is free.
+//! Training generators of images: by one noisy mean embedding, after which everything is free, or by a critic whose
+//! every step is a noisy look.
 
 mod embedding;
+mod gan;
 mod grid;
+mod ladder;
 mod plan;
 mod settings;
+mod shown;
 mod synthesizer;
 #[cfg(test)]
 pub(in crate::train) mod testing;
+mod training;
 
-pub use embedding::ImageTraining;
 pub use grid::ImageGrid;
 pub use plan::{ImageMethod, ImagePlan};
-pub use settings::ImageSettings;
+pub use settings::{CriticKind, ImageSettings};
 pub use synthesizer::{DrawnImages, ImageGenerator, class_of};
+pub use training::ImageTraining;
 
 use crate::data::image::{ImageSet, LABEL};
 use crate::data::{DataError, Schema};

@@ -1,22 +1,50 @@
 //! From raw settings to a plan of a run on images: checked, calibrated, and the only thing that trains.
 
-use super::ImageSettings;
+use super::{CriticKind, ImageSettings};
 use crate::data::image::ImageSet;
 use crate::data::{Provenance, Schema};
 use crate::model::image::ImageGeneratorShape;
-use crate::num::{Delta, NoiseMultiplier};
-use crate::privacy::{AccountantKind, EventList, Neighboring, PrivacyEvent};
-use crate::train::budget::{Budget, least_noise};
+use crate::model::{AdamSettings, CriticInput, CriticLoss, CriticShape};
+use crate::num::{Delta, NoiseMultiplier, SamplingRate};
+use crate::privacy::{AccountantKind, EventList};
+use crate::train::budget::{self, Budget, least_noise};
 use crate::train::describe;
-use crate::train::plan::{PlanError, PlanSummary, PlanWarning, Privacy, Promise, RunSettings, weak_promise};
+use crate::train::plan::{
+    PlanError, PlanSummary, PlanWarning, Privacy, Promise, Protection, RunSettings, weak_promise,
+};
 use crate::train::privatize::embedding_sensitivity;
-use crate::train::schedule::Stretch;
+use crate::train::schedule::{Schedule, Stretch};
+use crate::train::settings::ScheduleKind;
+
+/// Points of the planned ε curve.
+const CURVE_POINTS: u64 = 48;
+/// The slope of the critic's leaky ReLU below zero.
+const NEGATIVE_SLOPE: f64 = 0.2;
 
 /// How a generator learns from images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageMethod {
     /// From noisy means of a public embedding, released once.
     MeanEmbedding,
+    /// From a critic; under a promise, one that is trained by DP-SGD.
+    Gan,
+    /// From a critic held smooth by a penalty on its slope (Gulrajani et al. 2017): without a promise only.
+    GanWithPenalty,
+}
+
+impl ImageMethod {
+    /// Whether the method looks at the setting of this key.
+    pub fn uses(self, key: &str) -> bool {
+        match (self, key) {
+            (_, "steps" | "frequencies" | "latent" | "averaging") => true,
+            (Self::MeanEmbedding, key) => key.starts_with("generator-"),
+            (Self::Gan, key) => key != "penalty",
+            // Its loss is fixed, and it has no noise to shape.
+            (Self::GanWithPenalty, key) => {
+                !key.starts_with("schedule") && !matches!(key, "critic-loss" | "clip-norm" | "warm-share")
+            }
+        }
+    }
 }
 
 /// A checked and calibrated run on images.
@@ -26,29 +54,16 @@ pub struct ImagePlan {
     settings: ImageSettings,
     shape: ImageGeneratorShape,
     images: usize,
-    protection: Option<ImageProtection>,
+    expected_batch: usize,
+    sampling_rate: SamplingRate,
+    protection: Option<Protection>,
     warnings: Vec<PlanWarning>,
 }
 
-/// The private part of a plan.
-#[derive(Clone, Copy, Debug)]
-pub struct ImageProtection {
-    /// The promise.
-    pub budget: Budget,
-    /// Noise of the mean embedding over its ℓ2 sensitivity.
-    pub embedding: NoiseMultiplier,
-    /// ε of all of it at the budget's δ: at most the budget.
-    pub epsilon: f64,
-}
-
 impl ImagePlan {
-    /// The accountant that calibrates and that steps are held against.
-    ///
-    /// There is a single release, so the tightest is as quick as any.
-    pub const ACCOUNTANT: AccountantKind = AccountantKind::Pld;
-
     /// Checks the settings against the images and the schema of their labels, and finds the noise that keeps the
-    /// promise. Reads what is public of the images: their form.
+    /// promise. Reads what is public of the images: their form; with a critic also how many they are, unless the
+    /// schema declares it.
     ///
     /// # Errors
     /// Names the setting, the label or the budget that is in the way.
@@ -61,18 +76,13 @@ impl ImagePlan {
     ) -> Result<Self, PlanError> {
         describe::check(settings)?;
         let promise = Promise::check(privacy)?;
-        if let (Some(unit), Some(_)) = (&schema.unit, promise) {
-            return Err(PlanError::Unit(unit.column.clone()));
-        }
-        let open = schema.open_columns();
-        if !open.is_empty() {
-            return Err(PlanError::OpenColumns(open));
-        }
-        let is_suggested = schema
-            .rows
-            .is_some_and(|rows| rows.provenance == Provenance::Suggested);
-        if promise.is_some() && is_suggested {
-            return Err(PlanError::RowsSuggested);
+        check_schema(schema, promise.is_some())?;
+        if method == ImageMethod::GanWithPenalty && promise.is_some() {
+            return Err(PlanError::Method {
+                method: "wgan-gp",
+                data: "images under a promise",
+                instead: "dpgan",
+            });
         }
         let form = images.form();
         let declared = schema
@@ -86,16 +96,31 @@ impl ImagePlan {
             side: form.side,
             colours: form.colours,
         };
+        let known = crate::train::known_rows(schema, images.len());
+        let mut warnings = weak_promise(promise, known);
+        let (mut expected_batch, mut sampling_rate) = (0, SamplingRate::new(1.0)?);
+        if method != ImageMethod::MeanEmbedding {
+            expected_batch = usize::try_from(settings.batch_size).map_or(known, |batch| batch.min(known));
+            sampling_rate = SamplingRate::new(expected_batch as f64 / known as f64)?;
+            warnings.extend(PlanWarning::of_sampling(
+                settings.batch_size,
+                expected_batch,
+                schema,
+                promise,
+            ));
+        }
         let protection = promise
-            .map(|promise| protect(promise.into_budget()))
+            .map(|promise| protect(method, settings, promise.into_budget(), sampling_rate))
             .transpose()?;
         Ok(Self {
             method,
             settings: settings.clone(),
             shape,
             images: images.len(),
+            expected_batch,
+            sampling_rate,
             protection,
-            warnings: weak_promise(promise, crate::train::known_rows(schema, images.len())),
+            warnings,
         })
     }
 
@@ -114,29 +139,108 @@ impl ImagePlan {
         &self.shape
     }
 
+    /// The critic's shape, for the methods that have one.
+    pub fn critic_shape(&self) -> CriticShape {
+        let shape = &self.shape;
+        let labels = if shape.classes > 1 { shape.classes } else { 0 };
+        let input = match self.settings.critic {
+            CriticKind::Dense => CriticInput::Row(shape.pixels() + labels),
+            CriticKind::Convolution => CriticInput::Image {
+                side: shape.side,
+                colours: shape.colours,
+                channels: self.settings.critic_channels.clone(),
+            },
+        };
+        CriticShape {
+            input,
+            hidden: match self.settings.critic {
+                CriticKind::Dense => self.settings.critic_hidden.clone(),
+                CriticKind::Convolution => Vec::new(),
+            },
+            scores: shape.classes,
+            negative_slope: NEGATIVE_SLOPE,
+        }
+    }
+
+    /// What the critic is trained to tell apart by.
+    pub fn critic_loss(&self) -> CriticLoss {
+        match self.method {
+            ImageMethod::GanWithPenalty => CriticLoss::Wasserstein,
+            ImageMethod::MeanEmbedding | ImageMethod::Gan => self.settings.critic_loss,
+        }
+    }
+
     /// The images planned for.
     pub const fn images(&self) -> usize {
         self.images
     }
 
+    /// Images expected in a step of the critic: the divisor of each update.
+    pub const fn expected_batch(&self) -> usize {
+        self.expected_batch
+    }
+
+    /// The probability with which each image enters a step of the critic.
+    pub const fn sampling_rate(&self) -> SamplingRate {
+        self.sampling_rate
+    }
+
     /// The private part; `None` when no promise is made.
-    pub(in crate::train) const fn protection(&self) -> Option<&ImageProtection> {
+    pub(in crate::train) const fn protection(&self) -> Option<&Protection> {
         self.protection.as_ref()
     }
 
-    /// Steps of the generator.
+    /// The accountant that calibrates and that steps are held against: of a single release the tightest is as quick
+    /// as any.
+    pub const fn accountant(&self) -> AccountantKind {
+        accountant(self.method)
+    }
+
+    /// Steps in which the generator follows a mean embedding: all of them, those before it meets the critic, or none.
+    pub const fn embedding_steps(&self) -> u64 {
+        match self.method {
+            ImageMethod::MeanEmbedding => self.settings.steps,
+            ImageMethod::Gan | ImageMethod::GanWithPenalty => self.settings.warm_steps,
+        }
+    }
+
+    /// All steps: those that follow a mean embedding, and then those of the critic.
     pub const fn steps(&self) -> u64 {
-        self.settings.steps
+        match self.method {
+            ImageMethod::MeanEmbedding => self.settings.steps,
+            ImageMethod::Gan | ImageMethod::GanWithPenalty => self.settings.warm_steps + self.settings.steps,
+        }
+    }
+
+    /// How the generator steps while it follows a mean embedding. Before a critic it does so as a run of its own would.
+    pub fn embedding_adam(&self) -> AdamSettings {
+        let alone = ImageSettings::default();
+        let settings = match self.method {
+            ImageMethod::MeanEmbedding => &self.settings,
+            ImageMethod::Gan | ImageMethod::GanWithPenalty => &alone,
+        };
+        AdamSettings {
+            learning_rate: settings.generator_learning_rate,
+            beta1: settings.generator_beta1,
+            beta2: settings.generator_beta2,
+        }
+    }
+
+    /// Noise over the clip norm at a step of the critic, counted from 0; `None` past the end or without a promise.
+    pub fn noise_multiplier(&self, step: u64) -> Option<f64> {
+        self.protection
+            .as_ref()
+            .and_then(|protection| protection.schedule.noise_multiplier(step))
     }
 
     /// ε of everything planned: at most the one promised.
     pub fn epsilon(&self) -> Option<f64> {
-        self.protection.map(|protection| protection.epsilon)
+        self.protection.as_ref().map(|protection| protection.epsilon)
     }
 
     /// δ.
     pub fn delta(&self) -> Option<Delta> {
-        self.protection.map(|protection| protection.budget.delta)
+        self.protection.as_ref().map(|protection| protection.budget.delta)
     }
 
     /// Everything that will be charged, in the order in which it happens. Empty without a promise.
@@ -144,13 +248,49 @@ impl ImagePlan {
         self.protection
             .as_ref()
             .map_or_else(EventList::default, |protection| {
-                events(protection.embedding.get(), protection.budget.neighboring)
+                budget::events(protection, self.sampling_rate)
             })
     }
 
     /// What a person should know before the start.
     pub fn warnings(&self) -> &[PlanWarning] {
         &self.warnings
+    }
+
+    /// The noise that is shown: that of the one release, or of each step of the critic.
+    fn noise(&self, protection: &Protection) -> Vec<Stretch> {
+        match (self.method, protection.marginals) {
+            (ImageMethod::MeanEmbedding, Some(noise)) => Schedule::flat(1, noise.get()).stretches().to_vec(),
+            _ => protection.schedule.stretches().to_vec(),
+        }
+    }
+
+    /// ε over all steps. What buys a mean embedding is spent before the first.
+    fn epsilon_curve(&self, protection: &Protection) -> Vec<[f64; 2]> {
+        if self.method == ImageMethod::MeanEmbedding {
+            return vec![
+                [0.0, protection.epsilon],
+                [self.steps() as f64, protection.epsilon],
+            ];
+        }
+        let before = self.embedding_steps() as f64;
+        let mut curve = budget::epsilon_curve(protection, self.sampling_rate, CURVE_POINTS);
+        curve.iter_mut().for_each(|point| point[0] += before);
+        if let (true, Some(&[_, first])) = (before > 0.0, curve.first()) {
+            curve.insert(0, [0.0, first]);
+        }
+        curve
+    }
+
+    fn halves(&self, protection: &Protection) -> Option<[f64; 2]> {
+        if self.method == ImageMethod::MeanEmbedding || self.settings.schedule != ScheduleKind::TwoPhase {
+            return None;
+        }
+        protection
+            .stretches_alone(self.sampling_rate)
+            .ok()?
+            .try_into()
+            .ok()
     }
 
     /// What the plan comes to.
@@ -163,25 +303,17 @@ impl ImagePlan {
             delta: self.delta().map(Delta::get),
             neighboring: protection.map(|protection| protection.budget.neighboring),
             steps: self.steps(),
-            // The release looks at all images, however many: their number is private.
-            expected_batch: 0,
-            sampling_rate: 1.0,
-            noise: protection.map_or_else(Vec::new, |protection| {
-                vec![Stretch {
-                    steps: 1,
-                    noise_multiplier: protection.embedding.get(),
-                }]
-            }),
-            marginal_deviation: protection.map(|protection| {
-                protection.embedding.get() * embedding_sensitivity(protection.budget.neighboring)
+            // A mean embedding looks at all images, however many: their number is private then.
+            expected_batch: self.expected_batch,
+            sampling_rate: self.sampling_rate.get(),
+            noise: protection.map_or_else(Vec::new, |protection| self.noise(protection)),
+            marginal_deviation: protection.and_then(|protection| {
+                Some(protection.marginals?.get() * embedding_sensitivity(protection.budget.neighboring))
             }),
             fine_deviation: None,
-            halves: None,
+            halves: protection.and_then(|protection| self.halves(protection)),
             encoded_width: self.shape.pixels(),
-            // All of it is spent before the first step.
-            epsilon_curve: self.epsilon().map_or_else(Vec::new, |epsilon| {
-                vec![[0.0, epsilon], [self.steps() as f64, epsilon]]
-            }),
+            epsilon_curve: protection.map_or_else(Vec::new, |protection| self.epsilon_curve(protection)),
             // A summary leaves with the generator, and a warning that δ is large for this many images tells how many.
             warnings: (self.warnings.iter())
                 .filter(|warning| !matches!(warning, PlanWarning::LargeDelta { .. }))
@@ -191,50 +323,97 @@ impl ImagePlan {
     }
 }
 
-/// The least noise on the one release that keeps the promise.
-fn protect(budget: Budget) -> Result<ImageProtection, PlanError> {
-    let found = least_noise(&budget, ImagePlan::ACCOUNTANT, |noise| {
-        events(noise, budget.neighboring)
+/// What a schema must not leave open.
+fn check_schema(schema: &Schema, is_private: bool) -> Result<(), PlanError> {
+    if let (Some(unit), true) = (&schema.unit, is_private) {
+        return Err(PlanError::Unit(unit.column.clone()));
+    }
+    let open = schema.open_columns();
+    if !open.is_empty() {
+        return Err(PlanError::OpenColumns(open));
+    }
+    let is_suggested = schema
+        .rows
+        .is_some_and(|rows| rows.provenance == Provenance::Suggested);
+    if is_private && is_suggested {
+        return Err(PlanError::RowsSuggested);
+    }
+    Ok(())
+}
+
+const fn accountant(method: ImageMethod) -> AccountantKind {
+    match method {
+        ImageMethod::MeanEmbedding => AccountantKind::Pld,
+        ImageMethod::Gan | ImageMethod::GanWithPenalty => AccountantKind::Rdp,
+    }
+}
+
+/// The least noise that keeps the promise.
+fn protect(
+    method: ImageMethod,
+    settings: &ImageSettings,
+    budget: Budget,
+    rate: SamplingRate,
+) -> Result<Protection, PlanError> {
+    if method != ImageMethod::MeanEmbedding {
+        let embedding = if settings.warm_steps > 0 {
+            settings.warm_share
+        } else {
+            0.0
+        };
+        return budget::protect_images(&budget, embedding, &settings.schedule_shape(), rate);
+    }
+    let release = |noise: Option<NoiseMultiplier>| Protection {
+        budget,
+        marginals: noise,
+        fine: None,
+        schedule: Schedule::default(),
+        epsilon: 0.0,
+    };
+    let found = least_noise(&budget, accountant(method), |noise| {
+        budget::events(&release(NoiseMultiplier::new(noise).ok()), rate)
     })?;
     let Some(found) = found else {
         return Err(PlanError::BudgetTooSmall {
             epsilon: budget.epsilon.get(),
-            smallest: crate::train::budget::smallest_epsilon(&budget)?,
+            smallest: budget::smallest_epsilon(&budget)?,
         });
     };
-    Ok(ImageProtection {
-        budget,
-        embedding: NoiseMultiplier::new(found.value)?,
+    Ok(Protection {
         epsilon: found.epsilon,
+        ..release(Some(NoiseMultiplier::new(found.value)?))
     })
-}
-
-fn events(noise_multiplier: f64, neighboring: Neighboring) -> EventList {
-    let mut list = EventList::new(neighboring);
-    list.push(PrivacyEvent::Gaussian { noise_multiplier }, 1);
-    list
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::some_images;
     use super::*;
+    use crate::privacy::{Accountant as _, Neighboring, PrivacyEvent, RdpAccountant};
+
+    const PRIVATE: Privacy = Privacy::Private {
+        epsilon: 1.0,
+        delta: 1e-5,
+        neighboring: Neighboring::AddRemoveOne,
+    };
+
+    fn plan_with(
+        method: ImageMethod,
+        settings: &ImageSettings,
+        privacy: Privacy,
+    ) -> Result<ImagePlan, PlanError> {
+        let images = some_images(2000);
+        let schema = images.set().schema();
+        ImagePlan::new(method, settings, &schema, images.set(), privacy)
+    }
 
     fn plan(epsilon: f64, neighboring: Neighboring) -> Result<ImagePlan, PlanError> {
-        let images = some_images(20);
         let privacy = Privacy::Private {
             epsilon,
             delta: 1e-5,
             neighboring,
         };
-        let schema = images.set().schema();
-        ImagePlan::new(
-            ImageMethod::MeanEmbedding,
-            &ImageSettings::default(),
-            &schema,
-            images.set(),
-            privacy,
-        )
+        plan_with(ImageMethod::MeanEmbedding, &ImageSettings::default(), privacy)
     }
 
     #[test]
@@ -242,7 +421,7 @@ mod tests {
         // σ of the analytic Gaussian mechanism at δ = 1e-5 (Balle & Wang 2018).
         for (epsilon, sigma) in [(1.0, 3.7306), (10.0, 0.4999)] {
             let plan = plan(epsilon, Neighboring::AddRemoveOne).unwrap();
-            let found = plan.protection().unwrap().embedding.get();
+            let found = plan.protection().unwrap().marginals.unwrap().get();
             assert!((found / sigma - 1.0).abs() < 2e-3, "{found}");
             assert!(plan.epsilon().unwrap() <= epsilon);
             assert_eq!(plan.events().events.len(), 1);
@@ -269,5 +448,72 @@ mod tests {
         };
         let ratio = deviation(Neighboring::ReplaceOne) / deviation(Neighboring::AddRemoveOne);
         assert!((ratio - 2.0 / 1.01_f64.sqrt()).abs() < 1e-3, "{ratio}");
+    }
+
+    #[test]
+    fn the_critics_noise_is_calibrated_for_the_steps_that_run_and_what_was_bought_before() {
+        let mut noise = Vec::new();
+        for (steps, warm_steps) in [(500, 0), (2000, 0), (2000, 300)] {
+            let settings = ImageSettings {
+                steps,
+                warm_steps,
+                warm_share: 0.2,
+                batch_size: 100,
+                ..ImageSettings::default()
+            };
+            let plan = plan_with(ImageMethod::Gan, &settings, PRIVATE).unwrap();
+            let events = plan.events();
+            assert_eq!(events.events.len(), 1 + usize::from(warm_steps > 0));
+            let last = events.events.last().unwrap();
+            let PrivacyEvent::PoissonSampledGaussian {
+                sampling_rate,
+                noise_multiplier,
+                steps: charged,
+            } = last.event
+            else {
+                panic!("{last:?}");
+            };
+            assert_eq!((sampling_rate, charged, last.count), (0.05, steps, 1));
+            assert_eq!(plan.noise_multiplier(steps - 1), Some(noise_multiplier));
+            assert_eq!(
+                (plan.noise_multiplier(steps), plan.steps()),
+                (None, steps + warm_steps)
+            );
+            let mut accountant = RdpAccountant::new(Neighboring::AddRemoveOne);
+            for event in &events.events {
+                accountant.compose(&event.event, event.count).unwrap();
+            }
+            let spent = accountant.epsilon(plan.delta().unwrap()).unwrap();
+            assert!(spent <= 1.0 && spent > 0.99, "{spent}");
+            let summary = plan.summary();
+            assert_eq!(summary.expected_batch, 100);
+            let [last_step, last_epsilon] = *summary.epsilon_curve.last().unwrap();
+            assert!(last_step as u64 == plan.steps() && (last_epsilon - spent).abs() < 1e-6);
+            noise.push(noise_multiplier);
+        }
+        assert!(noise[0] < noise[1] && noise[1] < noise[2], "{noise:?}");
+    }
+
+    #[test]
+    fn two_phases_share_the_budget_as_asked() {
+        let settings = ImageSettings {
+            steps: 400,
+            schedule: ScheduleKind::TwoPhase,
+            batch_size: 100,
+            ..ImageSettings::default()
+        };
+        let plan = plan_with(ImageMethod::Gan, &settings, PRIVATE).unwrap();
+        let [first, second] = plan.summary().halves.unwrap();
+        assert!((first / (first + second) - 0.2).abs() < 2e-3, "{first} {second}");
+    }
+
+    #[test]
+    fn a_penalty_on_private_images_is_refused() {
+        let settings = ImageSettings::recommended(ImageMethod::GanWithPenalty, None);
+        assert!(plan_with(ImageMethod::GanWithPenalty, &settings, Privacy::None).is_ok());
+        assert!(matches!(
+            plan_with(ImageMethod::GanWithPenalty, &settings, PRIVATE),
+            Err(PlanError::Method { instead: "dpgan", .. })
+        ));
     }
 }

@@ -9,7 +9,7 @@ use super::PairPlan;
 use super::loss::{PairDistance, PairLoss, PairMeans, PairShares};
 use crate::data::{EncodedRows, FineWeights, RowEncoder};
 use crate::model::{Adam, AdamSettings, DeviceKind, Generator, GeneratorShape, read};
-use crate::num::{RandomSource, StewardOnly};
+use crate::num::RandomSource;
 use crate::train::control::Control;
 use crate::train::fidelity::{FidelityThread, bars_of};
 use crate::train::observe::{Observation, StepObservation};
@@ -238,14 +238,9 @@ impl Learner {
                     });
                 }
                 observe(Observation::Step(StepObservation {
-                    step: self.step,
-                    steps,
                     epsilon: account.epsilon(),
-                    critic_loss: StewardOnly::new(None),
                     generator_loss: Some(loss),
-                    batch: StewardOnly::new(0),
-                    gradient_norm: StewardOnly::new(None),
-                    clipped_share: StewardOnly::new(None),
+                    ..StepObservation::without_critic(self.step, steps)
                 }));
                 if let Some(fidelity) = fidelity {
                     let generator = || self.generator_so_far(None);

@@ -87,6 +87,29 @@ impl std::fmt::Display for PlanWarning {
     }
 }
 
+impl PlanWarning {
+    /// What is to be said of how rows are drawn.
+    pub(in crate::train) fn of_sampling(
+        asked: u64,
+        used: usize,
+        schema: &Schema,
+        promise: Option<Promise>,
+    ) -> Vec<Self> {
+        let mut warnings = Vec::new();
+        if asked > used as u64 {
+            warnings.push(Self::BatchLowered { asked, used });
+        }
+        let is_known = schema
+            .rows
+            .is_some_and(|known| matches!(known.provenance, Provenance::Declared | Provenance::Bought));
+        let hides_count = promise.is_some_and(|promise| promise.neighboring == Neighboring::AddRemoveOne);
+        if hides_count && !is_known {
+            warnings.push(Self::RowCountRevealed);
+        }
+        warnings
+    }
+}
+
 /// What is weak about a promise, whatever keeps it.
 pub(in crate::train) fn weak_promise(promise: Option<Promise>, rows: usize) -> Vec<PlanWarning> {
     let Some(promise) = promise else {
@@ -113,23 +136,11 @@ pub(super) fn warnings(
 ) -> Vec<PlanWarning> {
     /// Below this many rows little but single columns survives the noise (at small ε).
     const FEW_ROWS: f64 = 3000.0;
-    let mut warnings = Vec::new();
-    if settings.batch_size > expected_batch as u64 {
-        warnings.push(PlanWarning::BatchLowered {
-            asked: settings.batch_size,
-            used: expected_batch,
-        });
-    }
+    let mut warnings = PlanWarning::of_sampling(settings.batch_size, expected_batch, schema, promise);
     warnings.extend(weak_promise(promise, rows));
     let Some(promise) = promise else {
         return warnings;
     };
-    let is_known = schema
-        .rows
-        .is_some_and(|known| matches!(known.provenance, Provenance::Declared | Provenance::Bought));
-    if promise.neighboring == Neighboring::AddRemoveOne && !is_known {
-        warnings.push(PlanWarning::RowCountRevealed);
-    }
     if (rows as f64) * promise.epsilon.get() < FEW_ROWS {
         warnings.push(PlanWarning::FewRows { rows });
     }

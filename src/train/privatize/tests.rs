@@ -1,7 +1,7 @@
 //! What is done to private rows against what is charged for it.
 
 use super::*;
-use crate::model::{CriticShape, read};
+use crate::model::{CriticInput, CriticLoss, CriticShape, read};
 use crate::privacy::Neighboring;
 use crate::train::testing::{encoder, rows, schema};
 use crate::train::{Privacy, TrainSettings};
@@ -21,8 +21,9 @@ fn plan(settings: &TrainSettings, epsilon: f64) -> Plan {
 
 fn critic(random: &mut RandomSource, device: &Device) -> Critic {
     let shape = CriticShape {
-        input: encoder().width(),
+        input: CriticInput::Row(encoder().width()),
         hidden: vec![16],
+        scores: 1,
         negative_slope: 0.2,
     };
     Critic::new(shape, random, device)
@@ -34,6 +35,7 @@ fn rule(plan: &Plan) -> StepRule {
         rate: plan.sampling_rate(),
         clip_norm: plan.settings().clip_norm,
         loss: CriticLoss::Wasserstein,
+        micro_batch: 37,
     }
 }
 

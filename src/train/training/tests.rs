@@ -1,6 +1,7 @@
 //! Whole runs on a small table.
 
 use super::*;
+use crate::model::CriticLoss;
 use crate::privacy::Neighboring;
 use crate::train::testing::{encoder, rows, schema};
 use crate::train::{Condition, PlanError, Privacy, ScheduleKind, TrainSettings};
@@ -47,7 +48,6 @@ fn a_planned_run_executes_exactly_what_was_planned() {
             .run(&Control::new(), &mut |observation| match observation {
                 Observation::Step(step) => seen.push(step),
                 Observation::Sample(batch) => shown += batch.num_rows(),
-                Observation::Images(_) => panic!("a table has no images"),
                 Observation::Fidelity(fidelity) => {
                     assert!(
                         fidelity
@@ -57,6 +57,7 @@ fn a_planned_run_executes_exactly_what_was_planned() {
                     );
                     assert_eq!(fidelity.histograms.for_steward().len(), 3, "one a used column");
                 }
+                Observation::Images(_) => panic!("a table has no images"),
             })
             .unwrap();
         assert_eq!(trained.executed, planned.events());

@@ -18,7 +18,8 @@ use crate::privacy::Neighboring;
 use crate::train::describe::{
     Described, SettingDescription, SettingGroup, SettingRange, SettingValue, listed,
 };
-use crate::train::{RunSettings, TrainSettings};
+use crate::train::image::{CriticKind, ImageSettings};
+use crate::train::{RunSettings, ScheduleKind, TrainSettings};
 
 /// Round stops of ε.
 const EPSILONS: [f64; 9] = [0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0];
@@ -106,7 +107,13 @@ impl Form {
             }
             (RunSettings::Images(settings), RunSettings::Images(recommended)) => {
                 let mut edited = settings.clone();
-                self.settings(ui, cx, request, (&mut edited, recommended), |_, _, _| true);
+                self.settings(
+                    ui,
+                    cx,
+                    request,
+                    (&mut edited, recommended),
+                    |description, method, edited| applies_to_images(description.key, method, edited),
+                );
                 if edited != *settings {
                     request.settings = (edited != *recommended).then_some(RunSettings::Images(edited));
                 }
@@ -295,6 +302,29 @@ fn applies(description: &SettingDescription, method: Method, settings: &TrainSet
         "fine-share" if !settings.fine_decode => false,
         "clip-norm" | "marginal-share" | "fine-share" => method.is_private(),
         _ => true,
+    }
+}
+
+/// The same for images.
+fn applies_to_images(key: &str, method: Method, settings: &ImageSettings) -> bool {
+    let is_used = method.on_images().is_some_and(|method| method.uses(key));
+    match key {
+        "schedule-early" => is_used && settings.schedule == ScheduleKind::TwoPhase,
+        "schedule-points" => is_used && settings.schedule == ScheduleKind::Points,
+        "schedule-ratio" => {
+            is_used
+                && matches!(
+                    settings.schedule,
+                    ScheduleKind::Linear | ScheduleKind::Exponential
+                )
+        }
+        "clip-norm" | "schedule" => is_used && method.is_private(),
+        "warm-share" => is_used && method.is_private() && settings.warm_steps > 0,
+        "frequencies" => method == Method::DpMerf || settings.warm_steps > 0,
+        "critic-hidden" => is_used && settings.critic == CriticKind::Dense,
+        "critic-channels" => is_used && settings.critic == CriticKind::Convolution,
+        "ladder-grace" => is_used && settings.ladder,
+        _ => is_used,
     }
 }
 
@@ -489,7 +519,6 @@ fn seed(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
 mod tests {
     use super::*;
     use crate::engine::settings::Language;
-    use crate::train::image::ImageSettings;
     use crate::train::pairs::PairSettings;
 
     fn told<S: Described>(texts: &Texts) {

@@ -1,0 +1,163 @@
+//! A run on images, from its plan to a generator.
+
+use burn::tensor::Device;
+
+use super::embedding::Learner;
+use super::gan::{Gan, Streams};
+use super::grid::GridSampler;
+use super::{ImageGenerator, ImageMethod, ImagePlan, TrainImages};
+use crate::model::DeviceKind;
+use crate::model::image::{EmbeddingMap, ImageGeneratorNet};
+use crate::num::RandomSource;
+use crate::train::control::Control;
+use crate::train::observe::Observation;
+use crate::train::privatize::{self, Account, ClassMeans};
+use crate::train::training::{StopReason, Synthesizer, TrainError, Trained};
+
+/// A run on images that is ready to start.
+pub struct ImageTraining {
+    plan: ImagePlan,
+    images: TrainImages,
+    device: Device,
+    random: RandomSource,
+}
+
+/// A generator as it is when a run ends.
+struct Outcome {
+    network: ImageGeneratorNet,
+    steps_done: u64,
+    stopped: StopReason,
+}
+
+impl ImageTraining {
+    /// Puts a run together.
+    ///
+    /// # Errors
+    /// When the device cannot be used, or images and plan do not belong together.
+    pub fn new(
+        plan: ImagePlan,
+        images: TrainImages,
+        device: DeviceKind,
+        random: RandomSource,
+    ) -> Result<Self, TrainError> {
+        let shape = plan.shape();
+        let width = images.set().form().pixels();
+        if images.len() != plan.images() || width != shape.pixels() || images.classes().len() != shape.classes
+        {
+            return Err(TrainError::OtherRows {
+                planned: plan.images(),
+                width: shape.pixels(),
+                found: images.len(),
+                found_width: width,
+            });
+        }
+        Ok(Self {
+            plan,
+            images,
+            device: device.open()?,
+            random,
+        })
+    }
+
+    /// Trains to the planned end, or until stopped. Blocks the calling thread, which owns the tensors;
+    /// `observe` is called on it now and then and should return at once.
+    ///
+    /// # Errors
+    /// When the networks' numbers stop being finite, or the account refuses the plan's own releases.
+    pub fn run(self, control: &Control, observe: &mut dyn FnMut(Observation)) -> Result<Trained, TrainError> {
+        let Self {
+            plan,
+            images,
+            device,
+            mut random,
+        } = self;
+        let budget = plan.protection().map(|protection| protection.budget);
+        let mut account = Account::of(budget, plan.accountant());
+        // Noise rests on its own stream; the map, latents and weights are independent of the images.
+        let mut privacy = random.fork();
+        let mut free = random.fork();
+        let classes = images.classes().to_vec();
+        let grids = GridSampler::new(&classes, plan.steps(), &mut free);
+        let mut shares = vec![1.0 / classes.len() as f64; classes.len()];
+
+        let mut followed = None;
+        if plan.embedding_steps() > 0 {
+            let map = EmbeddingMap::new(
+                (plan.shape().side, plan.shape().colours),
+                plan.settings().frequencies as usize,
+                &mut free,
+                &device,
+            );
+            let released = release(&plan, &map, &images, &mut account, &mut privacy, &device)?;
+            shares = shares_of(&released.counts);
+            let mut learner = Learner::new(&plan, &released, map, &device, &mut free);
+            let stopped = learner.take_steps(&plan, (control, &account, &grids), &mut free, observe)?;
+            followed = Some(Outcome {
+                network: learner.averaged_network(),
+                steps_done: learner.step(),
+                stopped,
+            });
+        }
+        let outcome = match followed {
+            Some(followed)
+                if plan.method() == ImageMethod::MeanEmbedding || followed.stopped != StopReason::Planned =>
+            {
+                followed
+            }
+            followed => {
+                let network = match followed {
+                    Some(followed) => followed.network,
+                    None => ImageGeneratorNet::new(plan.shape().clone(), &mut free, &device),
+                };
+                let mut gan = Gan::new(&plan, images, network, &mut free, device);
+                let streams = Streams {
+                    privacy: &mut privacy,
+                    free: &mut free,
+                };
+                let stopped = gan.take_steps((control, &grids), &mut account, streams, observe)?;
+                Outcome {
+                    network: gan.averaged_network(),
+                    steps_done: gan.steps_done(),
+                    stopped,
+                }
+            }
+        };
+        let network = outcome.network.freeze(&mut free);
+        Ok(Trained {
+            generator: Synthesizer::Images(Box::new(ImageGenerator::new(network, classes, shares))),
+            executed: account.executed(),
+            epsilon: account.epsilon(),
+            steps_done: outcome.steps_done,
+            stopped: outcome.stopped,
+            random: privacy.origin(),
+        })
+    }
+}
+
+/// The noisy mean embedding that a generator follows.
+fn release(
+    plan: &ImagePlan,
+    map: &EmbeddingMap,
+    images: &TrainImages,
+    account: &mut Account,
+    random: &mut RandomSource,
+    device: &Device,
+) -> Result<ClassMeans, TrainError> {
+    let noise = plan.protection().and_then(|protection| protection.marginals);
+    privatize::mean_embedding(account, map, images, noise, random, device).map_err(|source| {
+        TrainError::Refused {
+            source,
+            executed: account.executed(),
+        }
+    })
+}
+
+/// Shares of the classes by their noisy counts; alike if nothing can be told.
+fn shares_of(counts: &[f64]) -> Vec<f64> {
+    let sum: f64 = counts.iter().sum();
+    if sum > 0.0 {
+        counts.iter().map(|count| count / sum).collect()
+    } else {
+        vec![1.0 / counts.len() as f64; counts.len()]
+    }
+}
