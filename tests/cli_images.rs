@@ -245,7 +245,8 @@ fn a_critics_steps_are_charged_as_they_are_sampled() {
     );
     assert_eq!((&result["rows"], &result["steps"]), (&60.into(), &70.into()));
     let epsilon = result["epsilon"].as_f64().unwrap();
-    assert!(epsilon <= 5.0 && epsilon > 4.5, "ε = {epsilon}");
+    // Calibrated by Rényi orders, told by loss distributions.
+    assert!(epsilon <= 5.0 && epsilon > 4.0, "ε = {epsilon}");
     let path = result["certificate"].as_str().unwrap();
     let certificate: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(certificate["sampling"], "poisson");
@@ -311,7 +312,7 @@ fn images_without_a_promise_carry_no_claim() {
             "{result}"
         );
         let certificate = fs::read_to_string(result["certificate"].as_str().unwrap()).unwrap();
-        assert!(certificate.contains("no DP claim"), "{certificate}");
+        assert!(certificate.contains("no_dp_claim"), "{certificate}");
     }
     assert_eq!(
         bench.json(&["ledger", "list"])["entries"]
