@@ -1,5 +1,5 @@
-//! Parquet with a column of pictures, as data sets of images are often published: PNG or JPEG files in a binary column,
-//! or in the field `bytes` of a structure, and a column `label` of numbers or names.
+//! Parquet with a column of pictures, as data sets of images are often published: PNG, JPEG or TIFF files in a binary
+//! column, or in the field `bytes` of a structure, and a column `label` of numbers or names.
 
 use std::path::Path;
 
