@@ -145,10 +145,10 @@ impl Ready {
         }
     }
 
-    /// Trains to the end.
+    /// Trains to the end. What only somebody who watches needs is left out where nobody does.
     pub fn train(
         self,
-        device: DeviceKind,
+        (device, watched): (DeviceKind, bool),
         random: RandomSource,
         control: &Control,
         observe: &mut dyn FnMut(Observation),
@@ -161,7 +161,8 @@ impl Ready {
                 PairTraining::new(*plan, *encoder, *rows, device, random)?.run(control, observe)
             }
             Self::Images(plan, images) => {
-                ImageTraining::new(*plan, *images, device, random)?.run(control, observe)
+                let training = ImageTraining::new(*plan, *images, device, random)?;
+                training.with_figures(watched).run(control, observe)
             }
         }
     }

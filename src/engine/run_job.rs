@@ -134,9 +134,12 @@ impl RunJob {
         // A panic while training must still leave the account right, so it is caught here, inside the entry.
         let outcome = super::catching(Area::Train, || {
             ready
-                .train(self.request.device, random, &self.control, &mut |seen| {
-                    watcher.observe(seen);
-                })
+                .train(
+                    (self.request.device, self.request.watched),
+                    random,
+                    &self.control,
+                    &mut |seen| watcher.observe(seen),
+                )
                 .map_err(|error| RunFailure::of(&error))
                 .map_or_else(|failure| Ok(Err(failure)), |trained| Ok(Ok(trained)))
         });

@@ -11,6 +11,7 @@ use crate::engine::event::Problem;
 use crate::engine::explore::Explored;
 use crate::engine::meaning::MeaningAnswer;
 use crate::engine::several::Composed;
+use crate::evaluate::image::LiveFigures;
 use crate::export::certificate::{Guarantee, NotAccounted, NotProtected};
 use crate::num::{Message, StewardOnly};
 use crate::privacy::ledger::{Budget, DatasetSummary, Entry, EntryId, PrivacyUnit};
@@ -283,6 +284,9 @@ pub struct RunView {
     pub sample: Arc<SampleRows>,
     /// Generated images over the steps, the last as of now; empty for a table. Free to show.
     pub grids: Arc<Vec<Arc<ImageGrid>>>,
+    /// How generated images compared with real ones last, and what they were judged by; `None` for a table. Figures
+    /// over steps are in `frechet`.
+    pub judged: Option<Arc<LiveFigures>>,
     /// Which opening of a table it learns from: [`Dataset::generation`].
     pub generation: u64,
     /// Whether a person threw it away: nothing of it is drawn any more.

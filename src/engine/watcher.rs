@@ -9,6 +9,7 @@ use arrow::record_batch::RecordBatch;
 use crate::data::Table;
 use crate::engine::series::SeriesCollector;
 use crate::engine::snapshot::{RunView, SampleRows, Series};
+use crate::evaluate::image::LiveFigures;
 use crate::num::StewardOnly;
 use crate::train::image::ImageGrid;
 use crate::train::{ColumnHistogram, Control, Observation, PlanSummary};
@@ -53,6 +54,7 @@ pub(super) struct RunLive {
     histograms: StewardOnly<Arc<Vec<ColumnHistogram>>>,
     sample: Arc<SampleRows>,
     grids: Arc<Vec<Arc<ImageGrid>>>,
+    judged: Option<Arc<LiveFigures>>,
 }
 
 impl RunLive {
@@ -71,6 +73,7 @@ impl RunLive {
         view.histograms = self.histograms;
         view.sample = self.sample;
         view.grids = self.grids;
+        view.judged = self.judged;
     }
 }
 
@@ -105,6 +108,7 @@ pub(super) struct Watcher {
     histograms: Arc<Vec<ColumnHistogram>>,
     sample: Arc<SampleRows>,
     grids: Arc<Vec<Arc<ImageGrid>>>,
+    judged: Option<Arc<LiveFigures>>,
     offered: Option<Instant>,
 }
 
@@ -131,6 +135,7 @@ impl Watcher {
             histograms: Arc::default(),
             sample: Arc::default(),
             grids: Arc::default(),
+            judged: None,
             offered: None,
         }
     }
@@ -160,6 +165,13 @@ impl Watcher {
                 self.histograms = Arc::new(fidelity.histograms.into_steward());
             }
             Observation::Sample(batch) => self.sample = Arc::new(format_rows(&batch)),
+            Observation::Judged(figures) => {
+                if let Some(fid) = figures.figure("fid").into_steward() {
+                    self.frechet.push(figures.step as f64, fid.value);
+                }
+                self.frechet_samples = figures.compared[0];
+                self.judged = Some(Arc::new(figures));
+            }
             Observation::Images(grid) => Arc::make_mut(&mut self.grids).push(Arc::new(grid)),
         }
         if self.offered.is_none_or(|at| at.elapsed() >= OFFER_EVERY) {
@@ -186,6 +198,7 @@ impl Watcher {
             histograms: StewardOnly::new(Arc::clone(&self.histograms)),
             sample: Arc::clone(&self.sample),
             grids: Arc::clone(&self.grids),
+            judged: self.judged.clone(),
         });
     }
 

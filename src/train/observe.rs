@@ -5,6 +5,7 @@ use burn::tensor::Tensor;
 
 use super::image::ImageGrid;
 use super::privatize::RealGradient;
+use crate::evaluate::image::LiveFigures;
 use crate::model::{ClippedSum, read};
 use crate::num::StewardOnly;
 
@@ -19,6 +20,8 @@ pub enum Observation {
     Sample(RecordBatch),
     /// A few images as of now. The run has paid for them: free to show.
     Images(ImageGrid),
+    /// Generated images were compared with real ones.
+    Judged(LiveFigures),
 }
 
 /// A critic step.

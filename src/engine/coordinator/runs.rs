@@ -172,6 +172,7 @@ fn throw_away(view: &mut RunView) {
     view.histograms = StewardOnly::new(Arc::default());
     view.sample = Arc::default();
     view.grids = Arc::default();
+    view.judged = None;
 }
 
 fn never_started() -> Problem {
@@ -228,6 +229,7 @@ impl Coordinator {
             histograms: StewardOnly::new(Arc::default()),
             sample: Arc::new(SampleRows::default()),
             grids: Arc::default(),
+            judged: None,
             generation: dataset.generation,
             thrown_away: false,
             exported: false,

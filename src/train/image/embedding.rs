@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 use burn::tensor::{Device, Tensor};
 
 use super::ImagePlan;
-use super::grid::GridSampler;
+use super::watched::Watched;
 use crate::model::image::{EmbeddingMap, EmbeddingTarget, ImageGeneratorNet};
 use crate::model::{Adam, read};
 use crate::num::RandomSource;
@@ -73,7 +73,8 @@ impl Learner {
     pub fn take_steps(
         &mut self,
         plan: &ImagePlan,
-        (control, account, grids): (&Control, &Account, &GridSampler),
+        (control, account): (&Control, &Account),
+        watched: &mut Watched,
         random: &mut RandomSource,
         observe: &mut dyn FnMut(Observation),
     ) -> Result<StopReason, TrainError> {
@@ -99,11 +100,7 @@ impl Learner {
             };
             self.network.set_parameters(parameters);
             self.step += 1;
-            if grids.is_due(self.step) {
-                observe(Observation::Images(
-                    grids.draw(self.step, &self.averaged_network()),
-                ));
-            }
+            watched.show(self.step, || self.averaged_network(), observe);
             if self.step.is_multiple_of(report_every) || self.step == steps {
                 let loss = f64::from(read(loss)[0]);
                 if !loss.is_finite() {

@@ -8,9 +8,9 @@ use burn::tensor::{Device, Tensor};
 use rand::RngExt as _;
 
 use super::ImagePlan;
-use super::grid::GridSampler;
 use super::ladder::Ladder;
 use super::shown::{Showing, ShownImages};
+use super::watched::Watched;
 use super::{ImageMethod, TrainImages};
 use crate::model::image::ImageGeneratorNet;
 use crate::model::{Adam, AdamSettings, ClippedSum, Critic, CriticBatch, CriticLoss, Side, matrix, read};
@@ -121,7 +121,7 @@ impl<'a> Gan<'a> {
     /// When the networks' numbers stop being finite, or a step cannot be accounted.
     pub fn take_steps(
         &mut self,
-        (control, grids): (&Control, &GridSampler),
+        (control, watched): (&Control, &mut Watched),
         account: &mut Account,
         mut streams: Streams<'_>,
         observe: &mut dyn FnMut(Observation),
@@ -166,9 +166,7 @@ impl<'a> Gan<'a> {
                 }
                 observe(Observation::Step(self.report(account, &real, &fake)));
             }
-            if grids.is_due(done) {
-                observe(Observation::Images(grids.draw(done, &self.averaged_network())));
-            }
+            watched.show(done, || self.averaged_network(), observe);
         }
         Ok(StopReason::Planned)
     }

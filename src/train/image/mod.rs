@@ -12,6 +12,7 @@ mod synthesizer;
 #[cfg(test)]
 pub(in crate::train) mod testing;
 mod training;
+mod watched;
 
 pub use grid::ImageGrid;
 pub use plan::{ImageMethod, ImagePlan};

@@ -4,7 +4,7 @@ use burn::tensor::Device;
 
 use super::embedding::Learner;
 use super::gan::{Gan, Streams};
-use super::grid::GridSampler;
+use super::watched::Watched;
 use super::{ImageGenerator, ImageMethod, ImagePlan, TrainImages};
 use crate::model::DeviceKind;
 use crate::model::image::{EmbeddingMap, ImageGeneratorNet};
@@ -20,6 +20,7 @@ pub struct ImageTraining {
     images: TrainImages,
     device: Device,
     random: RandomSource,
+    figures: bool,
 }
 
 /// A generator as it is when a run ends.
@@ -56,7 +57,14 @@ impl ImageTraining {
             images,
             device: device.open()?,
             random,
+            figures: false,
         })
+    }
+
+    /// Has figures of the generator worked out beside the run, for somebody who watches it (steward only).
+    #[must_use]
+    pub fn with_figures(self, figures: bool) -> Self {
+        Self { figures, ..self }
     }
 
     /// Trains to the planned end, or until stopped. Blocks the calling thread, which owns the tensors;
@@ -70,6 +78,7 @@ impl ImageTraining {
             images,
             device,
             mut random,
+            figures,
         } = self;
         let budget = plan.protection().map(|protection| protection.budget);
         let mut account = Account::of(budget, plan.accountant());
@@ -77,7 +86,8 @@ impl ImageTraining {
         let mut privacy = random.fork();
         let mut free = random.fork();
         let classes = images.classes().to_vec();
-        let grids = GridSampler::new(&classes, plan.steps(), &mut free);
+        let mut watched =
+            Watched::start(&images, plan.steps(), figures, &mut free).map_err(TrainError::Thread)?;
         let mut shares = vec![1.0 / classes.len() as f64; classes.len()];
 
         let mut followed = None;
@@ -91,7 +101,7 @@ impl ImageTraining {
             let released = release(&plan, &map, &images, &mut account, &mut privacy, &device)?;
             shares = shares_of(&released.counts);
             let mut learner = Learner::new(&plan, &released, map, &device, &mut free);
-            let stopped = learner.take_steps(&plan, (control, &account, &grids), &mut free, observe)?;
+            let stopped = learner.take_steps(&plan, (control, &account), &mut watched, &mut free, observe)?;
             followed = Some(Outcome {
                 network: learner.averaged_network(),
                 steps_done: learner.step(),
@@ -114,7 +124,7 @@ impl ImageTraining {
                     privacy: &mut privacy,
                     free: &mut free,
                 };
-                let stopped = gan.take_steps((control, &grids), &mut account, streams, observe)?;
+                let stopped = gan.take_steps((control, &mut watched), &mut account, streams, observe)?;
                 Outcome {
                     network: gan.averaged_network(),
                     steps_done: gan.steps_done(),
@@ -122,6 +132,7 @@ impl ImageTraining {
                 }
             }
         };
+        watched.finish(observe);
         let network = outcome.network.freeze(&mut free);
         Ok(Trained {
             generator: Synthesizer::Images(Box::new(ImageGenerator::new(network, classes, shares))),

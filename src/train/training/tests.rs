@@ -57,7 +57,7 @@ fn a_planned_run_executes_exactly_what_was_planned() {
                     );
                     assert_eq!(fidelity.histograms.for_steward().len(), 3, "one a used column");
                 }
-                Observation::Images(_) => panic!("a table has no images"),
+                Observation::Images(_) | Observation::Judged(_) => panic!("a table has no images"),
             })
             .unwrap();
         assert_eq!(trained.executed, planned.events());

@@ -19,6 +19,8 @@ use crate::gui::widgets;
 const LEAST: f32 = 204.0;
 /// The least height of the rows' card.
 const LEAST_ROWS: f32 = 150.0;
+/// The least height of a plot beside the images.
+const LEAST_BESIDE: f32 = 160.0;
 /// The least height of the images' card where plots stand under it.
 const LEAST_IMAGES: f32 = 360.0;
 /// Below this width the cards stand in one column.
@@ -84,10 +86,10 @@ fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
     let size = ui.available_size() - vec2(0.0, 4.0);
     let two = size.x >= TWO_COLUMNS;
     ui.spacing_mut().item_spacing = vec2(STEP, STEP);
-    let plots: [Draw; 2] = [loss, privacy];
+    let plots: [Draw; 3] = [loss, fid, privacy];
     let count = plots.len() as f32;
     let plot = if two {
-        let height = ((size.y - STEP * (count - 1.0)) / count).max(LEAST);
+        let height = ((size.y - STEP * (count - 1.0)) / count).max(LEAST_BESIDE);
         vec2(((size.x - STEP) * 0.42).min(460.0), height)
     } else {
         vec2(size.x, LEAST)
@@ -312,6 +314,52 @@ fn frechet(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
         x_end: run.steps as f64,
         include: &[0.0],
         limit: None,
+        curves: vec![Curve {
+            name: t.get("curve-distance"),
+            color: p.second,
+            text: p.second_text,
+            raw: &[],
+            line: &series.raw,
+            dash: Dash::Solid,
+        }],
+        write: three,
+        steward: true,
+    }
+    .show(ui, cx);
+}
+
+/// The Fréchet distance of images, with what they are judged by and what real images get.
+fn fid(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
+    let t = cx.texts;
+    let judged = run.judged.as_deref();
+    let caption = judged.map_or_else(String::new, |judged| {
+        let count = |at: usize| format::count(judged.compared[at] as u64);
+        t.with(
+            "card-fid-caption",
+            [
+                ("extractor", judged.extractor.as_str().into()),
+                ("generated", count(0).into()),
+                ("real", count(1).into()),
+            ],
+        )
+    });
+    head(ui, cx, "card-fid", true, &caption);
+    let series = run.frechet.for_steward();
+    if waits(ui, cx, series, "card-waits-fid") {
+        return;
+    }
+    let p = cx.palette;
+    let floor = judged.and_then(|judged| *judged.fid_of_real.for_steward());
+    let of_real = floor.map(|floor| t.with("limit-real", [("fid", format::significant(floor, 3).into())]));
+    Chart {
+        id: ("fid", run.id.0),
+        name: t.get("card-fid"),
+        x_unit: t.get("axis-step"),
+        x_end: run.steps as f64,
+        include: &[0.0],
+        limit: floor
+            .zip(of_real.as_deref())
+            .map(|(floor, name)| (floor, name, p.muted)),
         curves: vec![Curve {
             name: t.get("curve-distance"),
             color: p.second,
