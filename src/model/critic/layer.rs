@@ -15,6 +15,7 @@ use burn::tensor::Tensor;
 
 use super::{CriticInput, CriticShape};
 use crate::model::image::Window;
+use crate::model::parameters::matrix;
 
 /// Convolutions look at windows of 4 × 4 at every second place, which halves the side.
 const HALVING: Window = Window::new(4, 2, 1);
@@ -149,13 +150,17 @@ impl Layer {
                 .reshape([batch, width * outputs]);
             return weight.square().sum_dim(1) + bias.square().sum_dim(1);
         }
-        let lengths = |rows: &Tensor<3>, more: f64| rows.clone().square().sum_dim(2).add_scalar(more).sqrt();
-        let most = (lengths(&windows, 1.0) * lengths(&gradient, 0.0))
+        let windows_alike = windows.clone().matmul(windows.transpose()).add_scalar(1.0);
+        let gradients_alike = gradient.clone().matmul(gradient.transpose());
+        // The squared lengths stand on the diagonals: no second look at the windows, which are the most there is.
+        let diagonal = (0..places * places).map(|at| f32::from(u8::from(at % (places + 1) == 0)));
+        let diagonal = matrix(diagonal.collect(), places, places, &gradients_alike.device());
+        let diagonal = diagonal.reshape([1, places, places]);
+        let lengths = |alike: &Tensor<3>| (alike.clone() * diagonal.clone()).sum_dim(2).sqrt();
+        let most = (lengths(&windows_alike) * lengths(&gradients_alike))
             .reshape([batch, places])
             .sum_dim(1)
             .square();
-        let windows_alike = windows.clone().matmul(windows.transpose()).add_scalar(1.0);
-        let gradients_alike = gradient.clone().matmul(gradient.transpose());
         let sum = (windows_alike * gradients_alike)
             .reshape([batch, places * places])
             .sum_dim(1);
