@@ -152,6 +152,9 @@ fn images_are_read_again_in_another_size_and_a_table_after_them_has_its_own_plan
     // Nothing of the images' plan stays with a table.
     go(&mut harness, Key::K);
     press(&mut harness, texts.get("action-close"));
+    wait(&mut harness, "an empty desk", |snapshot| {
+        snapshot.dataset.is_none()
+    });
     press(&mut harness, texts.get("sample-german-credit"));
     wait(&mut harness, "the sample", |snapshot| {
         let dataset = snapshot.dataset.as_ref();

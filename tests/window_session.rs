@@ -118,6 +118,7 @@ fn a_session_is_written_to_a_file_and_opened_by_its_path() {
     );
     // A panel's width is drawn as the file says, and stays so in what is kept next.
     let mut session: Session = toml::from_str(&text).unwrap();
+    assert!((session.plan.epsilon - 3.0).abs() < 1e-9, "{text}");
     let usual = session.sizes.plan.expect("the form was drawn");
     let wanted = usual + 61.0;
     session.sizes.plan = Some(wanted);

@@ -180,3 +180,20 @@ settle
 again xdotool mousemove 800 600 click --repeat 14 5
 settle
 shot explore-200
+# Images, where there are some: ten thousand digits, and what is made of them after a while.
+digits=../shared/data/images/mnist
+if [ -f "$digits/t10k-images-idx3-ubyte.gz" ]; then
+  cp "$digits"/t10k-* "$HOME"
+  kill "$app"
+  wait "$app" 2>/dev/null || true
+  start "$HOME/t10k-images-idx3-ubyte.gz"
+  quiet
+  settle
+  shot images-data
+  key ctrl+3
+  settle
+  key ctrl+Return
+  sleep "${LIVE_IMAGES:-60}"
+  park
+  shot images-live
+fi

@@ -70,10 +70,14 @@ impl Form {
         heading(ui, cx, request);
         method(ui, cx, request, target);
         let advice = plan.as_ref().and_then(|plan| plan.advice.as_ref());
-        if let Some(advice) = advice.filter(|_| request.target.is_some()) {
-            let text = cx.texts.say(&advice.reason);
-            ui.add(egui::Label::new(cx.palette.caption(text)).wrap());
-        }
+        // A place of its own, with or without advice: what follows keeps its identity when the advice comes, and a
+        // drag that is under way goes on.
+        ui.push_id("advice", |ui| {
+            if let Some(advice) = advice.filter(|_| request.target.is_some()) {
+                let text = cx.texts.say(&advice.reason);
+                ui.add(egui::Label::new(cx.palette.caption(text)).wrap());
+            }
+        });
         if let Some(promise) = &mut request.target {
             self::promise(ui, cx, promise);
             *target = *promise;

@@ -174,6 +174,13 @@ impl TrainPage {
             };
         }
         let methods = form::methods_for(Some(dataset));
+        if dataset.images.is_some() && !self.advised.settled {
+            // The first of the methods for images is the one to begin with.
+            self.advised.settled = true;
+            self.advised.changed = self.request.method != methods[0];
+            self.request.method = methods[0];
+            self.request.target = self.request.method.is_private().then_some(self.target);
+        }
         if !methods.contains(&self.request.method) {
             self.request.method = methods[0];
             self.request.target = self.request.method.is_private().then_some(self.target);
