@@ -187,6 +187,7 @@ if [ -f "$digits/t10k-images-idx3-ubyte.gz" ]; then
   kill "$app"
   wait "$app" 2>/dev/null || true
   start "$HOME/t10k-images-idx3-ubyte.gz"
+  key ctrl+0
   quiet
   settle
   shot images-data
