@@ -6,8 +6,8 @@ use crate::message;
 use crate::num::Message;
 use crate::train::{PlanError, pair_deviation};
 
-/// Counts of pairs are worth their noise while that is at most this share of the rows. On parts of Adult at ε = 1, pairs
-/// did better than a critic at 0.4 % and worse at 2 %.
+/// Counts of pairs are worth their noise while that is at most this share of the rows. It is set between two cases at
+/// ε = 1: Adult's 32,561 rows, where pairs do better than a critic (0.1 %), and 2,000 rows, where they do poorly (2 %).
 const TOLERABLE_NOISE: f64 = 0.01;
 
 /// A method to begin with, and why.

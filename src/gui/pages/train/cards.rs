@@ -306,14 +306,26 @@ fn frechet(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     if waits(ui, cx, series, "card-waits-frechet") {
         return;
     }
-    let p = cx.palette;
+    distances(ui, cx, run, ("frechet", "card-frechet"), None);
+}
+
+/// A run's Fréchet distance over its steps, with a level to hold it against if there is one.
+fn distances(
+    ui: &mut Ui,
+    cx: &mut Cx<'_>,
+    run: &RunView,
+    (id, name): (&'static str, &str),
+    level: Option<(f64, &str)>,
+) {
+    let (t, p) = (cx.texts, cx.palette);
+    let series = run.frechet.for_steward();
     Chart {
-        id: ("frechet", run.id.0),
-        name: t.get("card-frechet"),
+        id: (id, run.id.0),
+        name: t.get(name),
         x_unit: t.get("axis-step"),
         x_end: run.steps as f64,
         include: &[0.0],
-        limit: None,
+        limit: level.map(|(value, name)| (value, name, p.muted)),
         curves: vec![Curve {
             name: t.get("curve-distance"),
             color: p.second,
@@ -348,30 +360,9 @@ fn fid(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     if waits(ui, cx, series, "card-waits-fid") {
         return;
     }
-    let p = cx.palette;
     let floor = judged.and_then(|judged| *judged.fid_of_real.for_steward());
     let of_real = floor.map(|floor| t.with("limit-real", [("fid", format::significant(floor, 3).into())]));
-    Chart {
-        id: ("fid", run.id.0),
-        name: t.get("card-fid"),
-        x_unit: t.get("axis-step"),
-        x_end: run.steps as f64,
-        include: &[0.0],
-        limit: floor
-            .zip(of_real.as_deref())
-            .map(|(floor, name)| (floor, name, p.muted)),
-        curves: vec![Curve {
-            name: t.get("curve-distance"),
-            color: p.second,
-            text: p.second_text,
-            raw: &[],
-            line: &series.raw,
-            dash: Dash::Solid,
-        }],
-        write: three,
-        steward: true,
-    }
-    .show(ui, cx);
+    distances(ui, cx, run, ("fid", "card-fid"), floor.zip(of_real.as_deref()));
 }
 
 fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
