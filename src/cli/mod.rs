@@ -6,6 +6,7 @@
 
 mod account;
 mod calibrate;
+mod curves;
 mod drive;
 mod evaluate;
 mod form;

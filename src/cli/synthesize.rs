@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use serde_json::json;
 
+use crate::cli::curves;
 use crate::cli::drive::Driver;
 use crate::cli::form::FormArgs;
 use crate::cli::images::ImageArgs;
@@ -74,6 +75,10 @@ pub struct SynthesizeArgs {
     /// A fixed seed, for teaching and tests: marks every output "not private".
     #[arg(long)]
     seed: Option<u64>,
+    /// Writes the run's curves as CSV, for the steward: losses, ε, Fréchet distance, the critic's shares. Who reads them
+    /// has seen private figures, and the certificate says so.
+    #[arg(long, value_name = "FILE")]
+    curves: Option<PathBuf>,
     #[command(flatten)]
     images: ImageArgs,
     #[command(flatten)]
@@ -133,6 +138,14 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
         driver.warn_without_total();
     }
     let outcome = train(&driver, request)?;
+    if let Some(path) = &args.curves
+        && let Some(view) = driver.engine.snapshot().run(outcome.run)
+        && let Err(error) = curves::write(path, view, args.force)
+    {
+        // What was paid for is written all the same.
+        let (CliError::Usage(message) | CliError::Failure { message, .. }) = error;
+        warn(&format!("the curves are not written: {message}"));
+    }
     let wanted = ExportRequest {
         run: outcome.run,
         rows: args.rows as usize,
@@ -154,7 +167,17 @@ fn check_targets(args: &SynthesizeArgs, is_images: bool) -> Result<(), CliError>
     };
     form.map_err(|error| CliError::Usage(error.to_string()))?;
     TableFormat::check_rows(&args.out, args.rows as usize).map_err(|error| CliError::from_error(&error))?;
-    let files = exported_files(&args.out);
+    let mut files = exported_files(&args.out);
+    if let Some(curves) = &args.curves {
+        if files.contains(curves) {
+            let message = format!(
+                "--curves {}: this file is one of the export's own; name another",
+                curves.display()
+            );
+            return Err(CliError::Usage(message));
+        }
+        files.push(curves.clone());
+    }
     let beside = Schema::path_beside(&args.input);
     let images = image_files(&args.input, &args.images.options());
     let mut inputs = vec![args.schema.as_deref().unwrap_or(&beside)];
@@ -245,8 +268,8 @@ fn request(args: &SynthesizeArgs, is_images: bool) -> Result<RunRequest, CliErro
         request.target = None;
     }
     request.seed = args.seed.or(request.seed);
-    // The progress shows steps and ε, and nothing that was read off private rows.
-    request.watched = false;
+    // The progress shows steps and ε, and nothing that was read off private rows; the curves show more.
+    request.watched = args.curves.is_some();
     request.device = args.device.unwrap_or(request.device);
     request.overrides.extend(args.settings.iter().cloned());
     if let Some(steps) = args.steps {

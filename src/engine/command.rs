@@ -280,6 +280,19 @@ pub struct ReleaseOrder {
     pub seed: Option<u64>,
 }
 
+/// A generated image whose nearest real ones are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearestQuestion {
+    /// The run that made it.
+    pub run: RunId,
+    /// After which step.
+    pub step: u64,
+    /// Its place among those made then.
+    pub place: usize,
+    /// Its bytes.
+    pub image: Arc<[u8]>,
+}
+
 /// What the engine can be asked to do. Commands are carried out in the order in which they are sent.
 #[derive(Clone, Debug)]
 pub enum Command {
@@ -301,6 +314,8 @@ pub enum Command {
     FindEpsilon(Box<EpsilonQuestion>),
     /// Reads the rows for a preview of a statistic, for the steward only; the latest question wins. Nothing is spent.
     Explore(Box<Question>),
+    /// Looks for the real images nearest to a generated one, for the steward only; the latest question wins.
+    FindNearest(Box<NearestQuestion>),
     /// Works out what several questions alike would cost together, by privacy loss distributions; the latest wins.
     ComposeSeveral(Box<SeveralRequest>),
     /// Reserves the budget and starts training.

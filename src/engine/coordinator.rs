@@ -6,6 +6,7 @@ mod dataset;
 mod explore;
 mod exports;
 mod meaning;
+mod nearest;
 mod plans;
 mod releases;
 mod runs;
@@ -28,7 +29,7 @@ use crate::engine::run_job::RunEnd;
 use crate::engine::session::Session;
 use crate::engine::settings::Settings;
 use crate::engine::several::Composed;
-use crate::engine::snapshot::{EpsilonAnswer, LedgerView, PlanPreview, Released, Snapshot};
+use crate::engine::snapshot::{EpsilonAnswer, LedgerView, NearestAnswer, PlanPreview, Released, Snapshot};
 use crate::engine::{Latest, Wake};
 use crate::message;
 use crate::num::Message;
@@ -83,6 +84,7 @@ pub(super) enum Note {
         explored: Box<Explored>,
     },
     Composed(Box<Composed>),
+    NearestFound(Box<NearestAnswer>),
     Weighed(Box<Result<MeaningAnswer, Problem>>),
     FigureSaved(Result<PathBuf, ExportEnd>),
     RunPlanned {
@@ -127,6 +129,7 @@ pub(super) struct Coordinator {
     export: exports::ExportState,
     releases: releases::Releases,
     explore: explore::ExploreState,
+    nearest: nearest::NearestState,
     ledger_view: Arc<LedgerView>,
     revision: u64,
     changed: bool,
@@ -153,6 +156,7 @@ impl Coordinator {
             export: exports::ExportState::default(),
             releases: releases::Releases::default(),
             explore: explore::ExploreState::default(),
+            nearest: nearest::NearestState::default(),
             ledger_view: Arc::default(),
             revision: 0,
             changed: true,
@@ -215,6 +219,7 @@ impl Coordinator {
             releases: self.releases.done(),
             explored: self.explore.seen(),
             composed: self.explore.composed(),
+            nearest: self.nearest.answer(),
             ledger: Arc::clone(&self.ledger_view),
         });
         (self.outlet.wake)();
@@ -242,6 +247,7 @@ impl Coordinator {
             Command::PreviewPlan(request) => self.preview_plan(request),
             Command::FindEpsilon(question) => self.find_epsilon(question),
             Command::Explore(question) => self.explore(question),
+            Command::FindNearest(question) => self.find_nearest(question),
             Command::ComposeSeveral(several) => self.compose_several(several),
             Command::Start(request) => self.start_run(*request),
             Command::Pause(run) => self.runs.pause(run),
@@ -284,6 +290,7 @@ impl Coordinator {
                 | Note::EpsilonFound { .. }
                 | Note::Explored { .. }
                 | Note::Composed(_)
+                | Note::NearestFound(_)
                 | Note::Weighed(_)
         )
     }
@@ -313,6 +320,7 @@ impl Coordinator {
             Note::EpsilonFound { generation, answer } => self.epsilon_found(generation, *answer),
             Note::Explored { generation, explored } => self.explored(generation, *explored),
             Note::Composed(composed) => self.several_composed(*composed),
+            Note::NearestFound(answer) => self.nearest_found(*answer),
             Note::Weighed(answer) => self.weighed(*answer),
             Note::FigureSaved(outcome) => self.figure_saved(outcome),
             Note::RunPlanned { run, plan } => self.runs.set_plan(run, plan),

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::data::image::{ImageOptions, ImageSet, image_files};
 use crate::data::{ColumnSummary, OpenColumn, ProfileWarning, Schema, Table};
 use crate::engine::advice::Advice;
-use crate::engine::command::{EpsilonQuestion, Method, PrivacyTarget, RunId, RunRequest};
+use crate::engine::command::{EpsilonQuestion, Method, NearestQuestion, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
 use crate::engine::explore::Explored;
 use crate::engine::meaning::MeaningAnswer;
 use crate::engine::several::Composed;
-use crate::evaluate::image::LiveFigures;
+use crate::evaluate::image::{LiveFigures, Neighbour};
 use crate::export::certificate::{Guarantee, NotAccounted, NotProtected};
 use crate::num::{Message, StewardOnly};
 use crate::privacy::ledger::{Budget, DatasetSummary, Entry, EntryId, PrivacyUnit};
@@ -47,6 +47,8 @@ pub struct Snapshot {
     pub explored: Option<Arc<Explored>>,
     /// What several questions cost together, by privacy loss distributions, as last asked.
     pub composed: Option<Arc<Composed>>,
+    /// The real images nearest to a generated one, as last asked (steward only).
+    pub nearest: Option<Arc<NearestAnswer>>,
     /// The ledger's entries, oldest first.
     pub ledger: Arc<LedgerView>,
 }
@@ -91,6 +93,17 @@ pub struct Released {
     pub schema_saved: Option<PathBuf>,
     /// What did not go as it should although the statistic stands.
     pub warning: Option<Message>,
+}
+
+/// The real images nearest to a generated one.
+#[derive(Clone, Debug)]
+pub struct NearestAnswer {
+    /// The question that this answers.
+    pub question: NearestQuestion,
+    /// The opening of the images that it is about: [`Dataset::generation`].
+    pub generation: u64,
+    /// The nearest, in order.
+    pub real: StewardOnly<Vec<Neighbour>>,
 }
 
 /// The ledger as far as this installation knows it.
@@ -268,6 +281,8 @@ pub struct RunView {
     pub critic_loss: StewardOnly<Series>,
     /// The generator's loss over steps: computed from released quantities only.
     pub generator_loss: Series,
+    /// How the critic fares with single examples.
+    pub critic: CriticView,
     /// Mean total variation of single columns, as of the last comparison.
     pub total_variation: StewardOnly<Option<f64>>,
     /// Fréchet distance of real and synthetic rows in the encoded space, over steps.
@@ -295,6 +310,30 @@ pub struct RunView {
     pub exported: bool,
     /// What its certificate will say, once it has ended with a generator; or why there can be none.
     pub claims: Option<Result<Arc<RunClaims>, Problem>>,
+}
+
+/// How a run's critic fares with single examples. Empty without a critic.
+#[derive(Clone, Debug, Default)]
+pub struct CriticView {
+    /// The share of generated examples that it was right about, over steps: computed from released quantities only.
+    pub accuracy: Series,
+    /// The share of real examples whose gradient was clipped, over steps.
+    pub clipped_share: StewardOnly<Series>,
+    /// The norms of the gradients of real examples, as last reported.
+    pub norms: StewardOnly<Option<Arc<NormHistogram>>>,
+}
+
+/// How many gradients of a batch are how long before clipping.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NormHistogram {
+    /// The step.
+    pub step: u64,
+    /// The width of a bin; the first begins at 0.
+    pub width: f64,
+    /// Examples in each bin.
+    pub counts: Vec<u32>,
+    /// The norm to which longer gradients are cut; `None` where nothing is cut.
+    pub clip_norm: Option<f64>,
 }
 
 /// What the certificates of an ended run's exports say of the run, and what its exports need to know of its own

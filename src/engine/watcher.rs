@@ -8,11 +8,11 @@ use arrow::record_batch::RecordBatch;
 
 use crate::data::Table;
 use crate::engine::series::SeriesCollector;
-use crate::engine::snapshot::{RunView, SampleRows, Series};
+use crate::engine::snapshot::{CriticView, NormHistogram, RunView, SampleRows, Series};
 use crate::evaluate::image::LiveFigures;
 use crate::num::StewardOnly;
 use crate::train::image::ImageGrid;
-use crate::train::{ColumnHistogram, Control, Observation, PlanSummary};
+use crate::train::{ColumnHistogram, Control, Observation, PlanSummary, RunSettings, StepObservation};
 
 /// The newest progress is offered this often, at most.
 const OFFER_EVERY: Duration = Duration::from_millis(100);
@@ -20,6 +20,8 @@ const OFFER_EVERY: Duration = Duration::from_millis(100);
 const LOSS_MEMORY: f64 = 0.98;
 /// The same of a generator that follows one release.
 const CALM_MEMORY: f64 = 0.9;
+/// Bins of the gradients' norms.
+const NORM_BINS: usize = 24;
 /// The rate shown is that of the last this many seconds.
 const RATE_WINDOW: f64 = 5.0;
 
@@ -46,6 +48,7 @@ pub(super) struct RunLive {
     seconds_left: Option<f64>,
     critic_loss: StewardOnly<Series>,
     generator_loss: Series,
+    critic: CriticView,
     total_variation: StewardOnly<Option<f64>>,
     frechet: StewardOnly<Series>,
     frechet_samples: usize,
@@ -65,6 +68,7 @@ impl RunLive {
         view.seconds_left = self.seconds_left;
         view.critic_loss = self.critic_loss;
         view.generator_loss = self.generator_loss;
+        view.critic = self.critic;
         view.total_variation = self.total_variation;
         view.frechet = self.frechet;
         view.frechet_samples = self.frechet_samples;
@@ -100,6 +104,7 @@ pub(super) struct Watcher {
     steps: u64,
     critic_loss: SeriesCollector,
     generator_loss: SeriesCollector,
+    critic: CriticCollector,
     frechet: SeriesCollector,
     frechet_samples: usize,
     total_variation: Option<f64>,
@@ -127,6 +132,7 @@ impl Watcher {
             steps: plan.steps,
             critic_loss: SeriesCollector::new(memory),
             generator_loss: SeriesCollector::new(memory),
+            critic: CriticCollector::new(plan),
             frechet: SeriesCollector::new(0.0),
             frechet_samples: 0,
             total_variation: None,
@@ -146,6 +152,7 @@ impl Watcher {
                 self.step = seen.step;
                 self.clock.tick(seen.step, self.control.held());
                 let at = seen.step as f64;
+                self.critic.see(&seen);
                 if let Some(loss) = seen.critic_loss.into_steward() {
                     self.critic_loss.push(at, loss);
                 }
@@ -190,6 +197,7 @@ impl Watcher {
             seconds_left: (rate > 0.0 && !self.control.is_paused()).then(|| left / rate),
             critic_loss: StewardOnly::new(self.critic_loss.series()),
             generator_loss: self.generator_loss.series(),
+            critic: self.critic.view(),
             total_variation: StewardOnly::new(self.total_variation),
             frechet: StewardOnly::new(self.frechet.series()),
             frechet_samples: self.frechet_samples,
@@ -219,6 +227,80 @@ impl Watcher {
             last,
         }
     }
+}
+
+/// Collects how the critic fares with single examples.
+struct CriticCollector {
+    /// The norm to which gradients are cut; `None` where nothing is cut.
+    clip_norm: Option<f64>,
+    accuracy: SeriesCollector,
+    clipped_share: SeriesCollector,
+    norms: Option<Arc<NormHistogram>>,
+}
+
+impl CriticCollector {
+    fn new(plan: &PlanSummary) -> Self {
+        let clip_norm = match &plan.settings {
+            RunSettings::Table(settings) => Some(settings.clip_norm),
+            RunSettings::Images(settings) => Some(settings.clip_norm),
+            RunSettings::Pairs(_) => None,
+        };
+        Self {
+            // Without a promise gradients are left as they are.
+            clip_norm: clip_norm.filter(|_| plan.budget_epsilon.is_some()),
+            accuracy: SeriesCollector::new(LOSS_MEMORY),
+            clipped_share: SeriesCollector::new(LOSS_MEMORY),
+            norms: None,
+        }
+    }
+
+    fn see(&mut self, seen: &StepObservation) {
+        let at = seen.step as f64;
+        if let Some(accuracy) = seen.critic_accuracy {
+            self.accuracy.push(at, accuracy);
+        }
+        if let Some(share) = seen
+            .clipped_share
+            .for_steward()
+            .filter(|_| self.clip_norm.is_some())
+        {
+            self.clipped_share.push(at, share);
+        }
+        let norms = seen.gradient_norms.for_steward();
+        if let Some(histogram) = norm_histogram(seen.step, norms, self.clip_norm) {
+            self.norms = Some(Arc::new(histogram));
+        }
+    }
+
+    fn view(&self) -> CriticView {
+        CriticView {
+            accuracy: self.accuracy.series(),
+            clipped_share: StewardOnly::new(self.clipped_share.series()),
+            norms: StewardOnly::new(self.norms.clone()),
+        }
+    }
+}
+
+/// Norms in [`NORM_BINS`] bins from 0 to the longest, or a little past the norm to which they are cut if all are shorter.
+/// `None` without a norm.
+fn norm_histogram(step: u64, norms: &[f32], clip_norm: Option<f64>) -> Option<NormHistogram> {
+    let longest = norms.iter().copied().fold(0.0, f32::max);
+    let end = f64::from(longest).max(clip_norm.unwrap_or(0.0) * 1.1);
+    if norms.is_empty() || !end.is_finite() || end <= 0.0 {
+        return None;
+    }
+    let width = end / NORM_BINS as f64;
+    let mut counts = vec![0; NORM_BINS];
+    for norm in norms.iter().filter(|norm| norm.is_finite()) {
+        let bin = (f64::from(*norm) / width) as usize;
+        counts[bin.min(NORM_BINS - 1)] += 1;
+    }
+    Some(NormHistogram {
+        step,
+        width,
+        counts,
+        clip_norm,
+    })
 }
 
 /// Time spent on steps, pauses left out, and the rate of the last seconds.
@@ -299,6 +381,21 @@ mod tests {
             "{}",
             clock.seconds()
         );
+    }
+
+    #[test]
+    fn every_norm_is_in_one_bin_and_the_clip_norm_in_view() {
+        let norms = [0.0, 0.1, 0.5, 0.99, 2.4, 2.4];
+        let seen = norm_histogram(7, &norms, Some(1.0)).unwrap();
+        assert_eq!((seen.step, seen.counts.len()), (7, NORM_BINS));
+        assert!((seen.width - 0.1).abs() < 1e-6, "{}", seen.width);
+        assert_eq!(seen.counts.iter().sum::<u32>(), 6);
+        assert_eq!(seen.counts[NORM_BINS - 1], 2, "the longest are in the last");
+        let short = norm_histogram(8, &[0.01], Some(1.0)).unwrap();
+        assert!(short.width * NORM_BINS as f64 > 1.0);
+        assert_eq!(norm_histogram(9, &[], Some(1.0)), None);
+        assert_eq!(norm_histogram(9, &[0.0], None), None);
+        assert_eq!(norm_histogram(9, &[f32::INFINITY], None), None);
     }
 
     #[test]

@@ -23,16 +23,27 @@ const PRECISION: f64 = 1e-13;
 const SWEEPS: usize = 100_000;
 /// A thread of its own pays from so many rows on.
 const ROWS_A_THREAD: usize = 1000;
-/// A covariance is computed in so many strips; what lies below the diagonal is that above it.
+/// Rows that are multiplied together: as doubles, few enough for a core's own cache.
+const ROWS_A_PIECE: usize = 128;
+/// A product is computed in so many strips; what lies below the diagonal is that above it.
 const STRIPS: usize = 4;
 
-/// A sample as its mean and its rows' deviations from it: all that mean and covariance need.
+/// A sample as the mean of its rows and how they spread around it.
 #[derive(Clone, Debug)]
 pub struct Moments {
+    count: usize,
     mean: DVector<f64>,
-    /// `[width, count]`, a row of the sample a column, divided by √(count − 1): the covariance is this matrix times
-    /// itself transposed.
-    deviations: DMatrix<f64>,
+    spread: Spread,
+}
+
+/// How rows lie around their mean.
+#[derive(Clone, Debug)]
+enum Spread {
+    /// `[width, count]`, a row of the sample a column, less the mean and divided by √(count − 1): the covariance is this
+    /// matrix times itself transposed. Where rows are fewer than columns.
+    Deviations(DMatrix<f64>),
+    /// The covariance itself.
+    Covariance(DMatrix<f64>),
 }
 
 impl Moments {
@@ -43,71 +54,58 @@ impl Moments {
     /// - rows: `[count, width]`
     pub fn of(rows: &[f32], width: usize) -> Option<Self> {
         let count = rows.len().checked_div(width)?;
-        if count < 2 || rows.len() != count * width || rows.iter().any(|value| !value.is_finite()) {
+        if count < 2 || rows.len() != count * width {
             return None;
         }
-        let values = rows.iter().map(|value| f64::from(*value));
-        let mut deviations = DMatrix::from_iterator(width, count, values);
-        let mean = deviations.column_mean();
-        let scale = ((count - 1) as f64).sqrt().recip();
-        for mut row in deviations.column_iter_mut() {
-            row.zip_apply(&mean, |value, mean| *value = (*value - mean) * scale);
+        let mut mean = DVector::zeros(width);
+        for row in rows.chunks_exact(width) {
+            let sums: &mut [f64] = mean.as_mut_slice();
+            sums.iter_mut()
+                .zip(row)
+                .for_each(|(sum, value)| *sum += f64::from(*value));
         }
-        Some(Self { mean, deviations })
+        mean /= count as f64;
+        // Doubles hold every sum of singles: what is not finite was so in a row.
+        if mean.iter().any(|mean| !mean.is_finite()) {
+            return None;
+        }
+        let scale = ((count - 1) as f64).sqrt().recip();
+        let spread = if count < width {
+            let mut deviations = DMatrix::zeros(width, count);
+            deviate(rows, mean.as_slice(), scale, deviations.as_mut_slice());
+            Spread::Deviations(deviations)
+        } else {
+            Spread::Covariance(covariance(rows, mean.as_slice(), scale))
+        };
+        Some(Self { count, mean, spread })
     }
 
     /// Rows behind the moments.
-    pub fn count(&self) -> usize {
-        self.deviations.ncols()
+    pub const fn count(&self) -> usize {
+        self.count
     }
 
     /// The trace of the covariance.
-    fn spread(&self) -> f64 {
-        self.deviations.norm_squared()
-    }
-
-    /// The covariance: the rows are shared out among the cores.
-    fn covariance(&self) -> DMatrix<f64> {
-        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let threads = cores.min(self.count() / ROWS_A_THREAD).max(1);
-        let share = self.count().div_ceil(threads);
-        let width = self.mean.len();
-        let parts: Vec<DMatrix<f64>> = std::thread::scope(|scope| {
-            let work: Vec<_> = (0..threads)
-                .map(|part| {
-                    let start = part * share;
-                    let rows = share.min(self.count() - start);
-                    let numbers = &self.deviations.as_slice()[start * width..(start + rows) * width];
-                    scope.spawn(move || square(numbers, width))
-                })
-                .collect();
-            work.into_iter()
-                .map(|work| {
-                    work.join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
-                .collect()
-        });
-        let mut sum = DMatrix::zeros(width, width);
-        for part in &parts {
-            sum += part;
+    fn trace(&self) -> f64 {
+        match &self.spread {
+            Spread::Deviations(deviations) => deviations.norm_squared(),
+            Spread::Covariance(covariance) => covariance.trace(),
         }
-        sum
     }
 
     /// A matrix that times itself transposed is the covariance. `None` if it has no eigendecomposition.
     fn factor(&self) -> Option<DMatrix<f64>> {
-        if self.count() < self.mean.len() {
-            return Some(self.deviations.clone());
-        }
-        let covariance = self.covariance();
+        let covariance = match &self.spread {
+            Spread::Deviations(deviations) => return Some(deviations.clone()),
+            Spread::Covariance(covariance) => covariance,
+        };
         if covariance.iter().any(|value| !value.is_finite()) {
             return None;
         }
         if let Some(found) = covariance.clone().cholesky() {
             return Some(found.l());
         }
-        let eigen = SymmetricEigen::try_new(covariance, PRECISION, SWEEPS)?;
+        let eigen = SymmetricEigen::try_new(covariance.clone(), PRECISION, SWEEPS)?;
         let mut factor = eigen.eigenvectors;
         for (mut column, value) in factor.column_iter_mut().zip(eigen.eigenvalues.iter()) {
             column *= value.max(0.0).sqrt();
@@ -116,23 +114,64 @@ impl Moments {
     }
 }
 
-/// A matrix times itself transposed, given by columns: the upper triangle strip by strip through the blocked product
-/// (a transposed view is the same numbers with their strides exchanged), and the lower one from it.
-fn square(numbers: &[f64], size: usize) -> DMatrix<f64> {
+/// Rows less their mean, scaled.
+fn deviate(rows: &[f32], mean: &[f64], scale: f64, deviations: &mut [f64]) {
+    let width = mean.len();
+    for (row, out) in rows.chunks_exact(width).zip(deviations.chunks_exact_mut(width)) {
+        for ((out, value), mean) in out.iter_mut().zip(row).zip(mean) {
+            *out = (f64::from(*value) - mean) * scale;
+        }
+    }
+}
+
+/// The covariance of rows: shared out among the cores, and piece by piece on each, so that a piece is read from memory
+/// once.
+fn covariance(rows: &[f32], mean: &[f64], scale: f64) -> DMatrix<f64> {
+    let width = mean.len();
+    let count = rows.len() / width;
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = cores.min(count / ROWS_A_THREAD).max(1);
+    let share = count.div_ceil(threads);
+    let part = |rows: &[f32]| {
+        let mut sum = DMatrix::zeros(width, width);
+        let mut deviations = vec![0.0; ROWS_A_PIECE * width];
+        for piece in rows.chunks(ROWS_A_PIECE * width) {
+            let deviations = &mut deviations[..piece.len()];
+            deviate(piece, mean, scale, deviations);
+            add_square(deviations, &mut sum);
+        }
+        sum
+    };
+    let mut sum = std::thread::scope(|scope| {
+        let work: Vec<_> = rows
+            .chunks(share * width)
+            .map(|rows| scope.spawn(move || part(rows)))
+            .collect();
+        work.into_iter()
+            .map(|work| {
+                work.join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .fold(DMatrix::zeros(width, width), |sum, part| sum + part)
+    });
+    sum.fill_lower_triangle_with_upper_triangle();
+    sum
+}
+
+/// Adds a matrix times itself transposed, given by columns, to the upper triangle of a sum: strip by strip through the
+/// blocked product (a transposed view is the same numbers with their strides exchanged).
+fn add_square(numbers: &[f64], sum: &mut DMatrix<f64>) {
+    let size = sum.nrows();
     let count = numbers.len() / size;
     let strip = size.div_ceil(STRIPS);
-    let mut whole = DMatrix::zeros(size, size);
     for start in (0..size).step_by(strip) {
         let (rows, rest) = (strip.min(size - start), size - start);
         let left: Strided<'_> = DMatrixView::from_slice_with_strides(&numbers[start..], rows, count, 1, size);
         let right: Strided<'_> =
             DMatrixView::from_slice_with_strides(&numbers[start..], count, rest, size, 1);
-        whole
-            .view_mut((start, start), (rows, rest))
-            .gemm(1.0, &left, &right, 0.0);
+        sum.view_mut((start, start), (rows, rest))
+            .gemm(1.0, &left, &right, 1.0);
     }
-    whole.fill_lower_triangle_with_upper_triangle();
-    whole
 }
 
 /// One side of the distance, prepared for many comparisons.
@@ -165,7 +204,7 @@ impl FrechetReference {
             .singular_values
             .sum();
         let shift = (&self.moments.mean - &other.mean).norm_squared();
-        let distance = shift + self.moments.spread() + other.spread() - 2.0 * overlap;
+        let distance = shift + self.moments.trace() + other.trace() - 2.0 * overlap;
         distance.is_finite().then_some(distance.max(0.0))
     }
 }
@@ -186,13 +225,20 @@ mod tests {
     use super::*;
     use crate::num::RandomSource;
 
-    /// Moments with this covariance, by its Cholesky factor (which wants it positive definite).
     fn moments(mean: Vec<f64>, covariance: DMatrix<f64>) -> Moments {
-        let deviations = covariance.cholesky().unwrap().l();
         Moments {
+            count: 2,
             mean: DVector::from_vec(mean),
-            deviations,
+            spread: Spread::Covariance(covariance),
         }
+    }
+
+    /// All deviations of rows, as one matrix.
+    fn deviations(rows: &[f32], moments: &Moments) -> DMatrix<f64> {
+        let mut deviations = DMatrix::zeros(moments.mean.len(), moments.count());
+        let scale = ((moments.count() - 1) as f64).sqrt().recip();
+        deviate(rows, moments.mean.as_slice(), scale, deviations.as_mut_slice());
+        deviations
     }
 
     fn distance(one: &Moments, two: &Moments) -> f64 {
@@ -228,13 +274,11 @@ mod tests {
         let mut random = RandomSource::seeded(2);
         let mut rows =
             |count: usize| -> Vec<f32> { (0..count * 6).map(|_| random.random::<f32>()).collect() };
-        let (one, two) = (
-            Moments::of(&rows(9), 6).unwrap(),
-            Moments::of(&rows(12), 6).unwrap(),
-        );
+        let (nine, twelve) = (rows(9), rows(12));
+        let (one, two) = (Moments::of(&nine, 6).unwrap(), Moments::of(&twelve, 6).unwrap());
         let by_triangle = distance(&one, &two);
         let few = FrechetReference {
-            factor: one.deviations.clone(),
+            factor: deviations(&nine, &one),
             moments: one,
         };
         let by_deviations = few.distance(&two).unwrap();
@@ -266,8 +310,12 @@ mod tests {
         let (count, width) = (4 * ROWS_A_THREAD + 7, 9);
         let rows: Vec<f32> = (0..count * width).map(|_| random.random()).collect();
         let moments = Moments::of(&rows, width).unwrap();
-        let plain = &moments.deviations * moments.deviations.transpose();
-        assert!((moments.covariance() - plain).amax() < 1e-14);
+        let deviations = deviations(&rows, &moments);
+        let plain = &deviations * deviations.transpose();
+        let Spread::Covariance(covariance) = moments.spread else {
+            panic!("rows are many");
+        };
+        assert!((covariance - plain).amax() < 1e-14);
     }
 
     #[test]

@@ -29,6 +29,7 @@ use burn::tensor::{Device, Tensor, activation};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::model::device::in_memory;
 use crate::model::parameters::{SlotMap, uniform_start, vector};
 use layer::Layer;
 
@@ -37,6 +38,9 @@ pub use loss::{CriticLoss, Side};
 /// The clip factor aims this much below the bound, so that rounding in `f32` cannot carry a clipped gradient
 /// past it.
 const CLIP_MARGIN: f64 = 1.0 - 1e-5;
+
+/// Images that are looked at together on a processor: the windows of more would leave its caches.
+const PIECE: usize = 32;
 
 /// What a critic looks at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +78,21 @@ pub struct CriticBatch {
     pub rows: Tensor<2>,
     /// Which score counts: one-hot. Shape `[batch, scores]`; none for a critic of one score.
     pub labels: Option<Tensor<2>>,
+}
+
+impl CriticBatch {
+    fn len(&self) -> usize {
+        self.rows.dims()[0]
+    }
+
+    /// Some of the examples.
+    fn part(&self, first: usize, count: usize) -> Self {
+        let cut = |tensor: &Tensor<2>| tensor.clone().narrow(0, first, count);
+        Self {
+            rows: cut(&self.rows),
+            labels: self.labels.as_ref().map(cut),
+        }
+    }
 }
 
 impl From<Tensor<2>> for CriticBatch {
@@ -266,7 +285,35 @@ impl Critic {
         side: Side,
         clip: Option<f64>,
     ) -> ClippedSum {
-        let flow = self.forward(batch.into());
+        let batch = batch.into();
+        let (count, piece) = (batch.len(), self.piece(&batch));
+        let part = |first: usize| {
+            let part = batch.part(first, piece.min(count - first));
+            self.clipped_part(part, loss, side, clip)
+        };
+        let rest = (piece..count).step_by(piece).map(part);
+        rest.fold(part(0), ClippedSum::and)
+    }
+
+    /// How many examples are looked at together: nothing couples them, so it is a question of memory and time alone.
+    fn piece(&self, batch: &CriticBatch) -> usize {
+        let has_windows = self.layers.iter().any(|layer| layer.places() > 1);
+        if has_windows && in_memory(&batch.rows.device()) {
+            PIECE
+        } else {
+            batch.len().max(1)
+        }
+    }
+
+    /// [`Critic::clipped_gradient_sum`] of examples that are looked at together.
+    fn clipped_part(
+        &self,
+        batch: CriticBatch,
+        loss: CriticLoss,
+        side: Side,
+        clip: Option<f64>,
+    ) -> ClippedSum {
+        let flow = self.forward(batch);
         let gradients = self.backward(&flow, loss.slopes(flow.scores.clone(), side));
         let norms = self.norms(&flow.inputs, &gradients);
         let factors = clip.map(|clip| {

@@ -183,6 +183,7 @@ impl Coordinator {
         self.dataset.identity = None;
         self.plan.forget();
         self.explore.forget();
+        self.nearest.forget();
     }
 
     pub(super) fn load_ended(&mut self, generation: u64, end: LoadEnd) {
@@ -231,6 +232,7 @@ impl Coordinator {
         self.dataset.schema_revision += 1;
         self.plan.forget();
         self.explore.forget();
+        self.nearest.forget();
         self.refresh_ledger();
         for message in loaded.notes {
             self.tell(EngineEvent::Warning {

@@ -8,7 +8,7 @@ use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Problem};
 use crate::engine::run_job::{FinishedRun, RunEnd, RunJob};
-use crate::engine::snapshot::{RunState, RunView, SampleRows, Series};
+use crate::engine::snapshot::{CriticView, RunState, RunView, SampleRows, Series};
 use crate::engine::watcher::RunSlot;
 use crate::message;
 use crate::num::StewardOnly;
@@ -164,6 +164,7 @@ fn throw_away(view: &mut RunView) {
     view.thrown_away = true;
     view.critic_loss = StewardOnly::new(Series::default());
     view.generator_loss = Series::default();
+    view.critic = CriticView::default();
     view.total_variation = StewardOnly::new(None);
     view.frechet = StewardOnly::new(Series::default());
     view.frechet_samples = 0;
@@ -221,6 +222,7 @@ impl Coordinator {
             seconds: 0.0,
             critic_loss: StewardOnly::new(Series::default()),
             generator_loss: Series::default(),
+            critic: CriticView::default(),
             total_variation: StewardOnly::new(None),
             frechet: StewardOnly::new(Series::default()),
             frechet_samples: 0,

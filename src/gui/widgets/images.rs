@@ -40,7 +40,7 @@ impl PictureWall {
         image: impl Fn(usize) -> &'a [u8],
         name: impl Fn(usize) -> String,
     ) {
-        let cell = cell(form) + GAP;
+        let cell = cell_side(form) + GAP;
         let columns = ((ui.available_width() - STEP) / cell).floor().max(1.0) as usize;
         if (self.generation, self.columns) != (generation, columns) {
             *self = Self {
@@ -87,7 +87,7 @@ impl PictureWall {
 }
 
 /// How large an image of the wall is drawn: whole pixels of it, at least [`LEAST`] points.
-fn cell(form: ImageForm) -> f32 {
+fn cell_side(form: ImageForm) -> f32 {
     let side = form.side.max(1) as f32;
     side * (LEAST / side).ceil().max(1.0)
 }
@@ -111,6 +111,8 @@ pub struct ClassImages<'a> {
     pub bytes: &'a [u8],
     /// The classes' names; empty for images without labels.
     pub names: &'a [String],
+    /// What a click on an image does; empty where it does nothing.
+    pub hint: &'a str,
 }
 
 impl ClassGrid {
@@ -168,10 +170,62 @@ impl ClassGrid {
 fn clicked(response: Response, images: &ClassImages<'_>, at: Option<usize>) -> Option<usize> {
     let at = at?;
     let pressed = response.clicked();
-    if let Some(name) = images.names.get(at / images.each.max(1)) {
-        response.on_hover_text_at_pointer(name);
+    let name = images.names.get(at / images.each.max(1)).map(String::as_str);
+    let lines: Vec<&str> = name
+        .into_iter()
+        .chain([images.hint])
+        .filter(|line| !line.is_empty())
+        .collect();
+    if !lines.is_empty() {
+        response.on_hover_text_at_pointer(lines.join("\n"));
     }
     pressed.then_some(at)
+}
+
+/// A few images in a row, with a line under each.
+#[derive(Default)]
+pub struct ImageStrip {
+    shown: Option<(u64, u64, usize)>,
+    texture: Option<TextureHandle>,
+}
+
+impl ImageStrip {
+    /// Draws the images, all of the same form, with their captions. Another key is uploaded anew.
+    pub fn show(
+        &mut self,
+        ui: &mut Ui,
+        cx: &Cx<'_>,
+        key: (u64, u64, usize),
+        form: ImageForm,
+        images: &[&[u8]],
+        captions: &[String],
+    ) {
+        if images.is_empty() {
+            return;
+        }
+        if self.shown != Some(key) {
+            self.shown = Some(key);
+            let strip = atlas(form, images.len(), images.iter().copied());
+            self.texture = Some(load(ui, "strip", strip));
+        }
+        let Some(texture) = &self.texture else { return };
+        let cell = (ui.available_width() - STEP * (images.len() - 1) as f32) / images.len() as f32;
+        let side = cell.min(cell_side(form)).max(1.0);
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = STEP;
+            for (place, caption) in (0..images.len()).zip(captions) {
+                let (rect, response) = ui.allocate_exact_size(vec2(cell, side + NAMES), Sense::hover());
+                response.widget_info(|| WidgetInfo::labeled(Role::Image, true, caption));
+                let target = Rect::from_min_size(rect.min, vec2(side, side));
+                paint(ui.painter(), texture, (place, 0), (images.len(), 1), target);
+                let painter = ui.painter().with_clip_rect(rect);
+                let at = pos2(rect.left(), rect.bottom() - NAMES / 2.0);
+                let font = FontId::proportional(SMALL);
+                painter.text(at, Align2::LEFT_CENTER, caption, font, cx.palette.muted);
+                response.on_hover_text(caption);
+            }
+        });
+    }
 }
 
 /// Where the images of a grid stand.

@@ -2,6 +2,7 @@
 
 use eframe::egui::{self, Align, Layout, RichText, Ui, vec2};
 
+use crate::engine::command::Method;
 use crate::engine::event::Problem;
 use crate::engine::snapshot::{RunState, RunView, Series};
 use crate::gui::command::{Action, Page};
@@ -10,7 +11,7 @@ use crate::gui::format;
 use crate::gui::jobs;
 use crate::gui::messages::was_discarded;
 use crate::gui::pages::train::grid::GridView;
-use crate::gui::pages::train::{histograms, sample};
+use crate::gui::pages::train::{critic, histograms, sample};
 use crate::gui::plot::{self, Chart, Curve, Dash};
 use crate::gui::theme::{Palette, STEP};
 use crate::gui::widgets;
@@ -94,8 +95,15 @@ fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
     } else {
         vec2(size.x, LEAST)
     };
+    // A run that steps a critic has two plots more, under the images.
+    let below: &[Draw] = if run.method == Method::DpMerf {
+        &[]
+    } else {
+        &[critic::shares, critic::norms]
+    };
     let images = if two {
-        vec2(size.x - STEP - plot.x, count * (plot.y + STEP) - STEP)
+        let rows = if below.is_empty() { count } else { count - 1.0 };
+        vec2(size.x - STEP - plot.x, rows * (plot.y + STEP) - STEP)
     } else {
         vec2(size.x, LEAST_IMAGES)
     };
@@ -111,8 +119,12 @@ fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
     if two {
         ui.horizontal_top(|ui| {
             plots(ui, cx);
-            card(ui, cx.palette, images, |ui| {
-                grid.show(ui, cx, run, images.y - HEAD);
+            ui.vertical(|ui| {
+                card(ui, cx.palette, images, |ui| {
+                    grid.show(ui, cx, run, images.y - HEAD);
+                });
+                let each = vec2((images.x - STEP) / 2.0, plot.y);
+                ui.horizontal_top(|ui| beside(ui, cx, run, below, each));
             });
         });
     } else {
@@ -120,6 +132,16 @@ fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
             grid.show(ui, cx, run, images.y - HEAD);
         });
         plots(ui, cx);
+        ui.vertical(|ui| beside(ui, cx, run, below, plot));
+    }
+}
+
+/// Cards of this size, one after the other.
+fn beside(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, cards: &[Draw], size: egui::Vec2) {
+    for (at, draw) in cards.iter().enumerate() {
+        ui.push_id(("critic card", at), |ui| {
+            card(ui, cx.palette, size, |ui| draw(ui, cx, run, size.y - HEAD));
+        });
     }
 }
 
@@ -216,14 +238,14 @@ fn failed(ui: &mut Ui, cx: &Cx<'_>, problem: &Problem) {
 }
 
 /// A card's head, with what the card shows on hover over its title.
-fn head(ui: &mut Ui, cx: &Cx<'_>, key: &str, steward: bool, caption: &str) {
+pub(super) fn head(ui: &mut Ui, cx: &Cx<'_>, key: &str, steward: bool, caption: &str) {
     let tip = format!("{key}-tip");
     let title = (cx.texts.get(key), cx.texts.get(&tip));
     widgets::card_head(ui, cx, title, steward, caption);
 }
 
 /// Says what an empty plot waits for; true if the plot is empty.
-fn waits(ui: &mut Ui, cx: &Cx<'_>, series: &Series, key: &str) -> bool {
+pub(super) fn waits(ui: &mut Ui, cx: &Cx<'_>, series: &Series, key: &str) -> bool {
     let empty = series.raw.is_empty() && series.smooth.is_empty();
     if empty {
         ui.label(cx.palette.caption(cx.texts.get(key)));
@@ -231,7 +253,7 @@ fn waits(ui: &mut Ui, cx: &Cx<'_>, series: &Series, key: &str) -> bool {
     empty
 }
 
-fn smooth(series: &Series) -> &[[f64; 2]] {
+pub(super) fn smooth(series: &Series) -> &[[f64; 2]] {
     if series.smooth.is_empty() {
         &series.raw
     } else {

@@ -6,6 +6,7 @@ use crate::engine::command::RunId;
 use crate::engine::snapshot::RunView;
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::pages::train::nearest::{self, Nearest};
 use crate::gui::plot;
 use crate::gui::widgets::{self, ClassGrid, ClassImages, Slider};
 use crate::train::image::ImageGrid;
@@ -20,6 +21,7 @@ pub struct GridView {
     /// The grid chosen; none follows the run.
     place: Option<usize>,
     drawn: ClassGrid,
+    nearest: Nearest,
 }
 
 impl GridView {
@@ -30,6 +32,7 @@ impl GridView {
         plot::head(ui, cx, t.get("card-grid"), false, caption);
         if self.run != Some(run.id) {
             (self.run, self.place) = (Some(run.id), None);
+            self.nearest.close();
         }
         let Some(last) = run.grids.len().checked_sub(1) else {
             ui.label(cx.palette.caption(t.get("grid-none")));
@@ -40,8 +43,17 @@ impl GridView {
         if last > 0 {
             self.slider(ui, cx, run, (place, last));
         }
-        let rest = height - if last > 0 { SLIDER } else { 0.0 };
-        draw(ui, cx, &mut self.drawn, run.id, grid, rest);
+        let slider = if last > 0 { SLIDER } else { 0.0 };
+        let strip = if self.nearest.is_open() {
+            nearest::HEIGHT
+        } else {
+            0.0
+        };
+        let rest = height - slider - strip;
+        if let Some(clicked) = draw(ui, cx, &mut self.drawn, run.id, (grid, t.get("grid-hint")), rest) {
+            self.nearest.ask(cx, run, grid, clicked);
+        }
+        self.nearest.show(ui, cx, grid);
     }
 
     fn slider(&mut self, ui: &mut Ui, cx: &Cx<'_>, run: &RunView, (place, last): (usize, usize)) {
@@ -75,8 +87,15 @@ impl GridView {
     }
 }
 
-/// Draws one grid.
-pub fn draw(ui: &mut Ui, cx: &Cx<'_>, drawn: &mut ClassGrid, run: RunId, grid: &ImageGrid, height: f32) {
+/// Draws one grid, with what a click on an image does; the place of an image that was clicked.
+pub fn draw(
+    ui: &mut Ui,
+    cx: &Cx<'_>,
+    drawn: &mut ClassGrid,
+    run: RunId,
+    (grid, hint): (&ImageGrid, &str),
+    height: f32,
+) -> Option<usize> {
     let name = cx.texts.with(
         "grid-name",
         [
@@ -90,6 +109,7 @@ pub fn draw(ui: &mut Ui, cx: &Cx<'_>, drawn: &mut ClassGrid, run: RunId, grid: &
         each: grid.each,
         bytes: &grid.bytes,
         names: &grid.names,
+        hint,
     };
-    drawn.show(ui, cx, &name, &images, height);
+    drawn.show(ui, cx, &name, &images, height)
 }

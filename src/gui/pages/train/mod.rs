@@ -2,10 +2,12 @@
 
 mod cards;
 pub mod cost;
+mod critic;
 mod form;
 pub mod grid;
 mod histograms;
 mod inverse;
+mod nearest;
 pub mod sample;
 mod schedule;
 
