@@ -182,7 +182,7 @@ fn clicked(response: Response, images: &ClassImages<'_>, at: Option<usize>) -> O
     pressed.then_some(at)
 }
 
-/// A few images in a row, with a line under each.
+/// A few images in a row, with a short line under each.
 #[derive(Default)]
 pub struct ImageStrip {
     shown: Option<(u64, u64, usize)>,
@@ -190,7 +190,7 @@ pub struct ImageStrip {
 }
 
 impl ImageStrip {
-    /// Draws the images, all of the same form, with their captions. Another key is uploaded anew.
+    /// Draws the images, all of the same form, each with its caption and what is said of it. Another key is uploaded anew.
     pub fn show(
         &mut self,
         ui: &mut Ui,
@@ -198,7 +198,7 @@ impl ImageStrip {
         key: (u64, u64, usize),
         form: ImageForm,
         images: &[&[u8]],
-        captions: &[String],
+        captions: &[[String; 2]],
     ) {
         if images.is_empty() {
             return;
@@ -213,16 +213,16 @@ impl ImageStrip {
         let side = cell.min(cell_side(form)).max(1.0);
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = STEP;
-            for (place, caption) in (0..images.len()).zip(captions) {
+            for (place, [caption, said]) in (0..images.len()).zip(captions) {
                 let (rect, response) = ui.allocate_exact_size(vec2(cell, side + NAMES), Sense::hover());
-                response.widget_info(|| WidgetInfo::labeled(Role::Image, true, caption));
+                response.widget_info(|| WidgetInfo::labeled(Role::Image, true, said));
                 let target = Rect::from_min_size(rect.min, vec2(side, side));
                 paint(ui.painter(), texture, (place, 0), (images.len(), 1), target);
                 let painter = ui.painter().with_clip_rect(rect);
                 let at = pos2(rect.left(), rect.bottom() - NAMES / 2.0);
                 let font = FontId::proportional(SMALL);
                 painter.text(at, Align2::LEFT_CENTER, caption, font, cx.palette.muted);
-                response.on_hover_text(caption);
+                response.on_hover_text(said);
             }
         });
     }

@@ -123,8 +123,10 @@ fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
                 card(ui, cx.palette, images, |ui| {
                     grid.show(ui, cx, run, images.y - HEAD);
                 });
-                let each = vec2((images.x - STEP) / 2.0, plot.y);
-                ui.horizontal_top(|ui| beside(ui, cx, run, below, each));
+                if !below.is_empty() {
+                    let each = vec2((images.x - STEP) / 2.0, plot.y);
+                    ui.horizontal_top(|ui| beside(ui, cx, run, below, each));
+                }
             });
         });
     } else {

@@ -59,6 +59,7 @@ impl Nearest {
                 .on_hover_text(t.get("nearest-tip"));
             let tip = t.get("steward-only-tip");
             widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
+            ui.label(cx.palette.caption(t.get("nearest-caption")));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 closed = widgets::quiet_button(ui, cx.palette, t.get("nearest-close")).clicked();
             });
@@ -80,8 +81,8 @@ impl Nearest {
     }
 }
 
-/// The neighbours' bytes, and what is written under each image, the generated one first.
-fn answer<'a>(cx: &Cx<'a>, asked: &NearestQuestion) -> Option<(Vec<&'a [u8]>, Vec<String>)> {
+/// The neighbours' bytes, and what is written under each image and said of it, the generated one first.
+fn answer<'a>(cx: &Cx<'a>, asked: &NearestQuestion) -> Option<(Vec<&'a [u8]>, Vec<[String; 2]>)> {
     let t = cx.texts;
     let found: &NearestAnswer = cx.snapshot.nearest.as_deref()?;
     let dataset = cx.snapshot.dataset.as_deref()?;
@@ -95,15 +96,17 @@ fn answer<'a>(cx: &Cx<'a>, asked: &NearestQuestion) -> Option<(Vec<&'a [u8]>, Ve
         .iter()
         .map(|near| &images.bytes()[near.image * pixels..(near.image + 1) * pixels]);
     let captions = real.iter().map(|near| {
-        t.with(
+        let distance = format::significant(near.distance, 3);
+        let said = t.with(
             "nearest-distance",
             [
                 ("number", format::count(near.image as u64 + 1).into()),
-                ("distance", format::significant(near.distance, 3).into()),
+                ("distance", distance.as_str().into()),
             ],
-        )
+        );
+        [distance, said]
     });
-    let generated = t.get("nearest-generated").to_owned();
+    let generated = [0, 0].map(|_| t.get("nearest-generated").to_owned());
     Some((
         bytes.collect(),
         std::iter::once(generated).chain(captions).collect(),
