@@ -258,18 +258,25 @@ fn utility(
     if labels.names.len() < 2 {
         return Ok(Vec::new());
     }
-    let mut figures = Vec::new();
-    let mut judge = |set: &ImageSet, name: &'static str| -> Result<(), ComparisonError> {
+    let judge = |set: &ImageSet, name: &'static str, mut random: RandomSource| {
         let codes = codes_in(set, &labels.names)?;
-        let hits = train_and_test(set, &codes, judged, comparison.device, random, progress)?;
-        figures.push((name, Figure::share(hits, judged.len())));
-        Ok(())
+        let hits = train_and_test(set, &codes, judged, comparison.device, &mut random, progress)?;
+        Ok((name, Figure::share(hits, judged.len())))
     };
-    judge(&comparison.synthetic, "accuracy")?;
-    if comparison.holdout.is_some() && comparison.real.labels().is_some() {
-        judge(&comparison.real, "accuracy_of_real")?;
+    let (one, other) = (random.fork(), random.fork());
+    if comparison.holdout.is_none() || comparison.real.labels().is_none() {
+        return Ok(vec![judge(&comparison.synthetic, "accuracy", one)?]);
     }
-    Ok(figures)
+    // They know nothing of each other: each on a core of its own.
+    let both = std::thread::scope(|scope| {
+        let real = scope.spawn(|| judge(&comparison.real, "accuracy_of_real", other));
+        let made = judge(&comparison.synthetic, "accuracy", one);
+        let real = real
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        [made, real]
+    });
+    both.into_iter().collect()
 }
 
 /// A set's classes under the names of another.
