@@ -5,6 +5,7 @@ use crate::engine::command::{Method, PrivacyTarget, RunRequest};
 use crate::engine::event::{Area, Problem};
 use crate::engine::snapshot::Dataset;
 use crate::message;
+use crate::num::machine::free_memory;
 use crate::num::{Delta, Message, Progress, RandomSource};
 use crate::privacy::{EventList, Neighboring};
 use crate::train::image::{ImageMethod, ImagePlan, ImageSettings, ImageTraining, TrainImages};
@@ -38,9 +39,10 @@ impl Planned {
                 let method = image_method(request.method)?;
                 let settings = image_settings_for(request, method)?;
                 let privacy = privacy_of(request, &dataset.schema);
-                ImagePlan::new(method, &settings, &dataset.schema, images, privacy)
-                    .map(|plan| Self::Images(Box::new(plan)))
-                    .map_err(|error| Problem::new(Area::Train, &error))
+                let plan = ImagePlan::new(method, &settings, &dataset.schema, images, privacy)
+                    .map_err(|error| Problem::new(Area::Train, &error))?;
+                check_memory(plan.memory(), free_memory())?;
+                Ok(Self::Images(Box::new(plan)))
             }
         }
     }
@@ -115,6 +117,23 @@ impl Planned {
             )),
         }
     }
+}
+
+/// A run that the machine has no room for is refused before anything is spent on it.
+fn check_memory(needed: u64, free: Option<u64>) -> Result<(), Problem> {
+    let Some(free) = free.filter(|free| needed > *free) else {
+        return Ok(());
+    };
+    let gigabytes = |bytes: u64| format!("{:.1}", bytes as f64 / 1e9);
+    Err(Problem::plain(
+        Area::Train,
+        message!(
+            "say-memory",
+            "this run would take about {needed} GB of memory, and {free} GB are free: choose narrower layers, smaller batches or fewer frequencies, or close other programs",
+            needed = gigabytes(needed),
+            free = gigabytes(free)
+        ),
+    ))
 }
 
 type Encoded = (Box<RowEncoder>, Box<EncodedRows>);

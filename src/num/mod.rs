@@ -4,6 +4,7 @@ mod beside;
 pub mod fft;
 pub mod files;
 pub mod logspace;
+pub mod machine;
 mod message;
 pub mod progress;
 mod random;

@@ -182,6 +182,7 @@ accounting-epsilon = ε 不能小于 0，这里是 { $value }
 say-cancelled = 已取消
 say-run-no-table = 请先打开数据表，再开始训练
 say-never-started = 训练在等待核心时被停止；没有花费预算
+say-memory = 这次训练约需 { $needed } GB 内存，而可用的只有 { $free } GB：请选择更窄的层、更小的批次或更少的频率，或关闭其他程序
 say-thrown-away = 已按您的要求丢弃：没有计费，而后来的证书会计入这次训练
 say-clamped-one = 有 1 个数超出公开界限，按最近的界限计（仅供管理员）
 say-clamped = 有 { $cells } 个数超出公开界限，按最近的界限计（仅供管理员）

@@ -5,6 +5,7 @@ mod embedding;
 mod gan;
 mod grid;
 mod ladder;
+mod memory;
 mod plan;
 mod settings;
 mod shown;
