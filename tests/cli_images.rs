@@ -298,6 +298,81 @@ fn a_critics_steps_are_charged_as_they_are_sampled() {
 }
 
 #[test]
+fn curves_are_the_stewards_and_who_reads_them_has_looked() {
+    let bench = Bench::new();
+    let input = images(&bench, "train", 600);
+    let promise = ["--epsilon", "5", "--delta", "1e-5"];
+    let looked = |result: &Value| {
+        let certificate = fs::read_to_string(result["certificate"].as_str().unwrap()).unwrap();
+        let certificate: Value = serde_json::from_str(&certificate).unwrap();
+        !certificate["not_accounted"].as_array().unwrap().is_empty()
+    };
+    let out = bench.path("unseen-images-idx3-ubyte");
+    let unseen = adversarial(&bench, text(&input), "dpgan", text(&out), &promise);
+    assert!(!looked(&unseen));
+
+    let (out, curves) = (bench.path("seen-images-idx3-ubyte"), bench.path("curves.csv"));
+    let wish = ["--curves", text(&curves)];
+    let seen = adversarial(
+        &bench,
+        text(&input),
+        "dpgan",
+        text(&out),
+        &[&promise[..], &wish[..]].concat(),
+    );
+    assert!(looked(&seen), "{seen}");
+    let table = fs::read_to_string(&curves).unwrap();
+    assert!(table.starts_with("# steward only"), "{table}");
+    let lines: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(lines[0], "curve,for,step,value");
+    for curve in [
+        "epsilon,anyone",
+        "generator-loss,anyone",
+        "critic-accuracy,anyone",
+        "critic-loss,steward",
+        "clipped-share,steward",
+    ] {
+        let points: Vec<f64> = lines
+            .iter()
+            .filter_map(|line| line.strip_prefix(&format!("{curve},")))
+            .map(|point| point.split_once(',').unwrap().1.parse().unwrap())
+            .collect();
+        assert!(points.len() >= 10, "{curve}: {points:?}");
+        assert!(points.iter().all(|value| value.is_finite()), "{curve}");
+    }
+    let last = lines.iter().rfind(|line| line.starts_with("epsilon,")).unwrap();
+    assert!(last.starts_with("epsilon,anyone,40,"), "{last}");
+
+    // One of the export's own files, or a file that is there: told before anything is spent.
+    let before = bench.json(&["ledger", "list"]);
+    let new = bench.path("third-images-idx3-ubyte");
+    for curves in [text(&new), text(&curves)] {
+        let output = bench.run(&[
+            "synthesize",
+            text(&input),
+            "--method",
+            "dpgan",
+            "--epsilon",
+            "5",
+            "--delta",
+            "1e-5",
+            "--rows",
+            "5",
+            "--classes",
+            "3",
+            "--out",
+            text(&new),
+            "--curves",
+            curves,
+        ]);
+        assert!(!output.status.success());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(curves), "{said}");
+    }
+    assert_eq!(bench.json(&["ledger", "list"]), before);
+}
+
+#[test]
 fn images_without_a_promise_carry_no_claim() {
     let bench = Bench::new();
     let input = images(&bench, "train", 500);

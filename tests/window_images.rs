@@ -8,6 +8,7 @@ mod support;
 
 use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
+use eframe::egui::vec2;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use pointillist::engine::settings::{Language, Settings};
@@ -44,6 +45,41 @@ fn slide(harness: &mut Harness<'static, App>, name: &str, value: f64) {
         .get_by_role_and_label(Role::Slider, name)
         .set_value_accesskit(value);
     harness.run_steps(4);
+}
+
+/// Asks for the real images nearest to the first generated one, and closes them again.
+fn look_for_copies(harness: &mut Harness<'static, App>, texts: &Texts, grid: &str) {
+    // Below the class's name.
+    let first = harness.get_by_label(grid).rect().min + vec2(6.0, 26.0);
+    harness.drag_at(first);
+    harness.run_steps(2);
+    harness.drop_at(first);
+    harness.run_steps(2);
+    wait_for_label(harness, texts.get("nearest-title"));
+    wait(harness, "the nearest images", |snapshot| {
+        let nearest = snapshot.nearest.as_ref();
+        nearest.is_some_and(|nearest| nearest.question.place == 0)
+    });
+    harness.run_steps(3);
+    let snapshot = harness.state().snapshot();
+    let nearest = snapshot.nearest.as_ref().unwrap().real.for_steward().clone();
+    assert_eq!(nearest.len(), 6);
+    assert!(nearest.is_sorted_by(|one, other| one.distance <= other.distance));
+    let said = texts.with(
+        "nearest-distance",
+        [
+            ("number", (nearest[0].image + 1).to_string().into()),
+            ("distance", "§".into()),
+        ],
+    );
+    let said = said.split('§').next().unwrap();
+    assert!(
+        harness.query_all_by_label_contains(said).next().is_some(),
+        "{said}"
+    );
+    harness.check_accessibility();
+    press(harness, texts.get("nearest-close"));
+    assert!(harness.query_by_label(texts.get("nearest-title")).is_none());
 }
 
 fn from_images_to_pictures(language: Language) {
@@ -89,6 +125,7 @@ fn from_images_to_pictures(language: Language) {
     wait_for_label(&mut harness, &grid("1"));
     press(&mut harness, texts.get("grid-latest"));
     wait_for_label(&mut harness, &grid("60"));
+    look_for_copies(&mut harness, &texts, &grid("60"));
 
     go(&mut harness, Key::Num4);
     wait_for_label(&mut harness, &grid("60"));

@@ -352,3 +352,20 @@ fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<Tr
     }
     Ok(settings)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_beyond_the_machines_memory_is_refused_with_both_figures() {
+        assert!(check_memory(5_000_000_000, Some(6_000_000_000)).is_ok());
+        assert!(
+            check_memory(5_000_000_000, None).is_ok(),
+            "nothing is known of the machine"
+        );
+        let refused = check_memory(5_000_000_000, Some(4_200_000_000)).unwrap_err();
+        let said = refused.message.to_string();
+        assert!(said.contains("5.0 GB") && said.contains("4.2 GB"), "{said}");
+    }
+}

@@ -182,6 +182,14 @@ fn clicked(response: Response, images: &ClassImages<'_>, at: Option<usize>) -> O
     pressed.then_some(at)
 }
 
+/// What is told of an image in a strip.
+pub struct ImageCaption {
+    /// The line under it.
+    pub short: String,
+    /// What it is called.
+    pub said: String,
+}
+
 /// A few images in a row, with a short line under each.
 #[derive(Default)]
 pub struct ImageStrip {
@@ -198,7 +206,7 @@ impl ImageStrip {
         key: (u64, u64, usize),
         form: ImageForm,
         images: &[&[u8]],
-        captions: &[[String; 2]],
+        captions: &[ImageCaption],
     ) {
         if images.is_empty() {
             return;
@@ -213,7 +221,7 @@ impl ImageStrip {
         let side = cell.min(cell_side(form)).max(1.0);
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = STEP;
-            for (place, [caption, said]) in (0..images.len()).zip(captions) {
+            for (place, ImageCaption { short, said }) in (0..images.len()).zip(captions) {
                 let (rect, response) = ui.allocate_exact_size(vec2(cell, side + NAMES), Sense::hover());
                 response.widget_info(|| WidgetInfo::labeled(Role::Image, true, said));
                 let target = Rect::from_min_size(rect.min, vec2(side, side));
@@ -221,7 +229,7 @@ impl ImageStrip {
                 let painter = ui.painter().with_clip_rect(rect);
                 let at = pos2(rect.left(), rect.bottom() - NAMES / 2.0);
                 let font = FontId::proportional(SMALL);
-                painter.text(at, Align2::LEFT_CENTER, caption, font, cx.palette.muted);
+                painter.text(at, Align2::LEFT_CENTER, short, font, cx.palette.muted);
                 response.on_hover_text(said);
             }
         });

@@ -14,7 +14,7 @@ use eframe::egui::{
 
 pub use asked::asked;
 pub use gauge::{bar, budget};
-pub use images::{ClassGrid, ClassImages, ImageStrip, PictureWall};
+pub use images::{ClassGrid, ClassImages, ImageCaption, ImageStrip, PictureWall};
 pub use number::NumberRow;
 pub use rows::{RowText, rows};
 pub use slider::Slider;

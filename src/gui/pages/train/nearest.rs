@@ -6,7 +6,7 @@ use crate::engine::command::{Command, NearestQuestion};
 use crate::engine::snapshot::{NearestAnswer, RunView};
 use crate::gui::context::Cx;
 use crate::gui::format;
-use crate::gui::widgets::{self, ImageStrip};
+use crate::gui::widgets::{self, ImageCaption, ImageStrip};
 use crate::train::image::ImageGrid;
 
 /// What the strip takes of the height of the images' card.
@@ -82,7 +82,7 @@ impl Nearest {
 }
 
 /// The neighbours' bytes, and what is written under each image and said of it, the generated one first.
-fn answer<'a>(cx: &Cx<'a>, asked: &NearestQuestion) -> Option<(Vec<&'a [u8]>, Vec<[String; 2]>)> {
+fn answer<'a>(cx: &Cx<'a>, asked: &NearestQuestion) -> Option<(Vec<&'a [u8]>, Vec<ImageCaption>)> {
     let t = cx.texts;
     let found: &NearestAnswer = cx.snapshot.nearest.as_deref()?;
     let dataset = cx.snapshot.dataset.as_deref()?;
@@ -96,17 +96,21 @@ fn answer<'a>(cx: &Cx<'a>, asked: &NearestQuestion) -> Option<(Vec<&'a [u8]>, Ve
         .iter()
         .map(|near| &images.bytes()[near.image * pixels..(near.image + 1) * pixels]);
     let captions = real.iter().map(|near| {
-        let distance = format::significant(near.distance, 3);
+        let short = format::significant(near.distance, 3);
         let said = t.with(
             "nearest-distance",
             [
                 ("number", format::count(near.image as u64 + 1).into()),
-                ("distance", distance.as_str().into()),
+                ("distance", short.as_str().into()),
             ],
         );
-        [distance, said]
+        ImageCaption { short, said }
     });
-    let generated = [0, 0].map(|_| t.get("nearest-generated").to_owned());
+    let generated = t.get("nearest-generated").to_owned();
+    let generated = ImageCaption {
+        short: generated.clone(),
+        said: generated,
+    };
     Some((
         bytes.collect(),
         std::iter::once(generated).chain(captions).collect(),
