@@ -15,6 +15,7 @@ mod ledger;
 mod output;
 mod profile;
 mod release;
+mod runs;
 mod sample;
 mod synthesize;
 mod verify;
@@ -50,6 +51,8 @@ enum CliCommand {
     Synthesize(Box<synthesize::SynthesizeArgs>),
     /// Computes a private statistic, or buys bounds, values or the row count for the schema.
     Release(release::ReleaseArgs),
+    /// Lists runs that were cut short (a crash, a power cut), takes one up again or throws it away.
+    Runs(runs::RunsArgs),
     /// Draws more rows or images from a saved generator, at no cost.
     Sample(sample::SampleArgs),
     /// Compares synthetic images with real ones, for the steward.
@@ -71,6 +74,7 @@ pub fn main(open_window: impl FnOnce(Option<PathBuf>) -> Result<(), CliError>) -
         Some(CliCommand::Calibrate(args)) => calibrate::run(&args),
         Some(CliCommand::Synthesize(args)) => synthesize::run(&args),
         Some(CliCommand::Release(args)) => release::run(&args),
+        Some(CliCommand::Runs(args)) => runs::run(&args),
         Some(CliCommand::Sample(args)) => sample::run(&args),
         Some(CliCommand::Evaluate(args)) => evaluate::run(&args),
         Some(CliCommand::Ledger(args)) => ledger::run(&args),

@@ -1,6 +1,7 @@
 //! `synthesize`: trains on a table or on images and writes synthetic ones, their certificate, recipe and generator.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -15,8 +16,8 @@ use crate::cli::version::VersionArgs;
 use crate::data::image::{holds_images, image_files};
 use crate::data::{EncoderSettings, RowEncoder, Schema};
 use crate::engine::{
-    Area, Command, Condition, EngineEvent, ExportRequest, Exported, Method, PrivacyTarget, RunId, RunRequest,
-    RunState, RunView, SchemaSource, exported_files, home_folder,
+    Area, Command, Condition, EngineEvent, ExportRequest, Exported, KEEP_EVERY, Method, PrivacyTarget, RunId,
+    RunRequest, RunState, RunView, SchemaSource, exported_files, home_folder,
 };
 use crate::export::{ImageFormat, Recipe, TableFormat, check_not_input, try_images_target, try_target};
 use crate::privacy::Neighboring;
@@ -79,6 +80,10 @@ pub struct SynthesizeArgs {
     /// has seen private figures, and the certificate says so.
     #[arg(long, value_name = "FILE")]
     curves: Option<PathBuf>,
+    /// How often the run's state is kept, in seconds, so that it can be taken up if the program is cut short (`runs
+    /// resume`); 0 keeps nothing.
+    #[arg(long, value_name = "SECONDS", default_value_t = KEEP_EVERY.as_secs_f64(), value_parser = parse_seconds)]
+    keep_every: f64,
     #[command(flatten)]
     images: ImageArgs,
     #[command(flatten)]
@@ -119,7 +124,16 @@ impl From<Relation> for Neighboring {
 pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     let is_images = holds_images(&args.input);
     let request = request(args, is_images)?;
-    check_targets(args, is_images)?;
+    let wanted = Wanted {
+        rows: args.rows,
+        out: args.out.clone(),
+        force: args.force,
+        condition: args.condition.clone(),
+        json: args.json,
+        is_images,
+        curves: args.curves.clone(),
+    };
+    check_targets(args, &wanted)?;
     let driver = Driver::start()?;
     driver.open_with(
         args.input.clone(),
@@ -137,7 +151,7 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
         args.version.settle(&driver)?;
         driver.warn_without_total();
     }
-    let outcome = train(&driver, request)?;
+    let outcome = train(&driver, Command::Start(Box::new(request)))?;
     if let Some(path) = &args.curves
         && let Some(view) = driver.engine.snapshot().run(outcome.run)
         && let Err(error) = curves::write(path, view, args.force)
@@ -146,53 +160,91 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
         let (CliError::Usage(message) | CliError::Failure { message, .. }) = error;
         warn(&format!("the curves are not written: {message}"));
     }
-    let wanted = ExportRequest {
-        run: outcome.run,
-        rows: args.rows as usize,
-        path: args.out.clone(),
-        overwrite: args.force,
-        condition: args.condition.clone(),
-        language: crate::engine::Language::default(),
-    };
-    let exported = export(&driver, wanted).map_err(|error| keep(&driver, args, &outcome, error))?;
-    report(args, &driver, &outcome, &exported)
+    finish(&driver, &wanted, &outcome)
 }
 
-/// Asked before any budget is spent: a run whose result has nowhere to go is a waste of budget.
-fn check_targets(args: &SynthesizeArgs, is_images: bool) -> Result<(), CliError> {
-    let form = if is_images {
-        ImageFormat::from_path(&args.out).map(drop)
-    } else {
-        TableFormat::from_path(&args.out).map(drop)
+/// Writes what a run came to, and reports it.
+///
+/// # Errors
+/// When it cannot be written; what was paid for is kept then.
+pub(super) fn finish(driver: &Driver, wanted: &Wanted, outcome: &Outcome) -> Result<(), CliError> {
+    let request = ExportRequest {
+        run: outcome.run,
+        rows: wanted.rows as usize,
+        path: wanted.out.clone(),
+        overwrite: wanted.force,
+        condition: wanted.condition.clone(),
+        language: crate::engine::Language::default(),
     };
-    form.map_err(|error| CliError::Usage(error.to_string()))?;
-    TableFormat::check_rows(&args.out, args.rows as usize).map_err(|error| CliError::from_error(&error))?;
-    let mut files = exported_files(&args.out);
-    if let Some(curves) = &args.curves {
-        if files.contains(curves) {
-            let message = format!(
-                "--curves {}: this file is one of the export's own; name another",
-                curves.display()
-            );
-            return Err(CliError::Usage(message));
+    let exported = export(driver, request).map_err(|error| keep(driver, wanted, outcome, error))?;
+    report(wanted, driver, outcome, &exported)
+}
+
+/// What is to be written of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// How many rows or images.
+    pub rows: u64,
+    /// Where.
+    pub out: PathBuf,
+    /// Whether existing files may be replaced.
+    pub force: bool,
+    /// Only rows with this value.
+    pub condition: Option<Condition>,
+    /// Whether one JSON object is printed and nothing else.
+    pub json: bool,
+    /// Whether the run learns from images.
+    pub is_images: bool,
+    /// Where the run's curves go, if they are wanted.
+    pub curves: Option<PathBuf>,
+}
+
+impl Wanted {
+    /// Asked before any budget is spent: a run whose result has nowhere to go is a waste of budget.
+    ///
+    /// # Errors
+    /// When something stands in the way of an export there.
+    pub fn check_targets(&self, inputs: &[&Path]) -> Result<(), CliError> {
+        let form = if self.is_images {
+            ImageFormat::from_path(&self.out).map(drop)
+        } else {
+            TableFormat::from_path(&self.out).map(drop)
+        };
+        form.map_err(|error| CliError::Usage(error.to_string()))?;
+        TableFormat::check_rows(&self.out, self.rows as usize)
+            .map_err(|error| CliError::from_error(&error))?;
+        let mut files = exported_files(&self.out);
+        if let Some(curves) = &self.curves {
+            if files.contains(curves) {
+                let message = format!(
+                    "--curves {}: this file is one of the export's own; name another",
+                    curves.display()
+                );
+                return Err(CliError::Usage(message));
+            }
+            files.push(curves.clone());
         }
-        files.push(curves.clone());
+        check_not_input(&files, inputs).map_err(|error| CliError::from_error(&error))?;
+        let (first, papers) = files.split_first().expect("an export is at least one file");
+        let tried = if self.is_images {
+            try_images_target(first, self.force)
+        } else {
+            try_target(first, self.force)
+        };
+        tried
+            .and_then(|()| papers.iter().try_for_each(|file| try_target(file, self.force)))
+            .map_err(|error| CliError::from_target(&error))
     }
+}
+
+/// The files that the run reads, and where its results go.
+fn check_targets(args: &SynthesizeArgs, wanted: &Wanted) -> Result<(), CliError> {
     let beside = Schema::path_beside(&args.input);
     let images = image_files(&args.input, &args.images.options());
     let mut inputs = vec![args.schema.as_deref().unwrap_or(&beside)];
     inputs.extend(images.iter().map(PathBuf::as_path));
     inputs.extend(args.recipe.as_deref());
-    check_not_input(&files, &inputs).map_err(|error| CliError::from_error(&error))?;
-    let (first, papers) = files.split_first().expect("an export is at least one file");
-    let tried = if is_images {
-        try_images_target(first, args.force)
-    } else {
-        try_target(first, args.force)
-    };
-    tried
-        .and_then(|()| papers.iter().try_for_each(|file| try_target(file, args.force)))
-        .map_err(|error| CliError::from_target(&error))
+    wanted.check_targets(&inputs)
 }
 
 /// The schema that is named, else the one beside the data, else the recipe's.
@@ -270,6 +322,7 @@ fn request(args: &SynthesizeArgs, is_images: bool) -> Result<RunRequest, CliErro
     request.seed = args.seed.or(request.seed);
     // The progress shows steps and ε, and nothing that was read off private rows; the curves show more.
     request.watched = args.curves.is_some();
+    request.keep_every = (args.keep_every > 0.0).then(|| Duration::from_secs_f64(args.keep_every));
     request.device = args.device.unwrap_or(request.device);
     request.overrides.extend(args.settings.iter().cloned());
     if let Some(steps) = args.steps {
@@ -295,14 +348,18 @@ fn probe<S: Described>(mut settings: S, overrides: &[(String, String)]) -> Resul
 }
 
 /// A run that has ended with a generator.
-struct Outcome {
-    run: RunId,
-    entry: Option<EntryId>,
-    reason: StopReason,
+pub(super) struct Outcome {
+    pub run: RunId,
+    pub entry: Option<EntryId>,
+    pub reason: StopReason,
 }
 
-fn train(driver: &Driver, request: RunRequest) -> Result<Outcome, CliError> {
-    driver.engine.send(Command::Start(Box::new(request)));
+/// Sends a command that starts a run, and waits for its end.
+///
+/// # Errors
+/// When the run fails.
+pub(super) fn train(driver: &Driver, start: Command) -> Result<Outcome, CliError> {
+    driver.engine.send(start);
     let bar = progress_bar(0, "steps");
     let mut entry = None;
     let mut stopping = false;
@@ -347,7 +404,7 @@ fn show_progress(bar: &ProgressBar, view: &RunView) {
 }
 
 /// A condition that no row can meet is told before budget is spent.
-fn check_condition(driver: &Driver, condition: &Condition) -> Result<(), CliError> {
+pub(super) fn check_condition(driver: &Driver, condition: &Condition) -> Result<(), CliError> {
     let snapshot = driver.engine.snapshot();
     let Some(dataset) = &snapshot.dataset else {
         return Ok(());
@@ -375,18 +432,18 @@ fn check_condition(driver: &Driver, condition: &Condition) -> Result<(), CliErro
 const KEPT_ROWS: u64 = 100;
 
 /// What was paid for is kept, in the program's folder, when it was not written where it was wanted.
-fn keep(driver: &Driver, args: &SynthesizeArgs, outcome: &Outcome, error: CliError) -> CliError {
+fn keep(driver: &Driver, wanted: &Wanted, outcome: &Outcome, error: CliError) -> CliError {
     let (Some(entry), CliError::Failure { message, causes }) = (outcome.entry, &error) else {
         return error;
     };
     let Ok(folder) = home_folder().map(|home| home.join("runs")) else {
         return error;
     };
-    let name = args.out.file_name().unwrap_or_default().to_string_lossy();
+    let name = wanted.out.file_name().unwrap_or_default().to_string_lossy();
     let path = folder.join(format!("entry-{entry}-{name}"));
     let request = ExportRequest {
         run: outcome.run,
-        rows: args.rows.min(KEPT_ROWS) as usize,
+        rows: wanted.rows.min(KEPT_ROWS) as usize,
         path,
         overwrite: false,
         condition: None,
@@ -427,12 +484,7 @@ fn export(driver: &Driver, request: ExportRequest) -> Result<Exported, CliError>
     })
 }
 
-fn report(
-    args: &SynthesizeArgs,
-    driver: &Driver,
-    outcome: &Outcome,
-    exported: &Exported,
-) -> Result<(), CliError> {
+fn report(wanted: &Wanted, driver: &Driver, outcome: &Outcome, exported: &Exported) -> Result<(), CliError> {
     let snapshot = driver.engine.snapshot();
     let Some(view) = snapshot.run(outcome.run) else {
         return Err(CliError::Failure {
@@ -442,7 +494,7 @@ fn report(
     };
     let epsilon = exported.epsilon;
     let delta = view.target.map(|target| target.delta);
-    if args.json {
+    if wanted.json {
         return print_json(&json!({
             "rows": exported.written.rows,
             "epsilon": epsilon,
@@ -462,8 +514,7 @@ fn report(
         (Some(epsilon), Some(delta)) => format!("ε {epsilon} at δ {delta}"),
         _ => "no DP claim".to_owned(),
     };
-    let is_images = holds_images(&args.input);
-    let what = if is_images { "images" } else { "rows" };
+    let what = if wanted.is_images { "images" } else { "rows" };
     print_line(&format!(
         "{} {what} in {} · {promise} · {} steps in {:.1} s\ncertificate {}\nrecipe {}\ngenerator {}",
         exported.written.rows,
@@ -503,6 +554,18 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
 pub fn parse_condition(text: &str) -> Result<Condition, String> {
     let (column, value) = parse_pair(text).map_err(|_| "expected COLUMN=VALUE")?;
     Ok(Condition { column, value })
+}
+
+/// Reads a length of time.
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| "expected a number of seconds".to_owned())?;
+    if (0.0..=86_400.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("expected 0 to 86400 seconds".to_owned())
+    }
 }
 
 /// Reads an ε.

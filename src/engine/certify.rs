@@ -7,7 +7,7 @@ use crate::data::Provenance;
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::run_job::FinishedRun;
-use crate::engine::snapshot::RunClaims;
+use crate::engine::snapshot::{Dataset, RunClaims};
 use crate::engine::{Method, PrivacyTarget, RunRequest};
 use crate::export::certificate::{
     Certificate, CertificateFacts, Choices, DataSet, Domain, DomainColumn, NoiseKind, Sampling, Software,
@@ -106,6 +106,7 @@ fn facts(finished: &FinishedRun) -> CertificateFacts {
             StopReason::BudgetReached => Stop::BudgetReached,
             StopReason::ByPerson => Stop::ByPerson,
         }),
+        resumed: (finished.resumed.times > 0).then_some(finished.resumed),
         // Whoever stops a run by hand may have looked at it; nobody can tell.
         choices: Choices {
             looked: finished.choices.looked || stop == StopReason::ByPerson,
@@ -176,22 +177,34 @@ fn spending(finished: &FinishedRun, ledger: &LedgerHandle) -> Result<Option<Spen
 /// # Errors
 /// When a setting or the schema cannot be written as TOML.
 pub(super) fn recipe(finished: &FinishedRun, rows: usize) -> Result<Recipe, Problem> {
+    let mut recipe = recipe_of(&finished.request, &finished.plan.settings, &finished.dataset)?;
+    recipe.rows = Some(rows as u64);
+    Ok(recipe)
+}
+
+/// A run on a data set as a recipe's file holds it, before anything is drawn.
+///
+/// # Errors
+/// As [`recipe`].
+pub(super) fn recipe_of(
+    request: &RunRequest,
+    settings: &RunSettings,
+    dataset: &Dataset,
+) -> Result<Recipe, Problem> {
     let failed = |error: toml::ser::Error| Problem::new(Area::Export, &error);
-    let request = &finished.request;
     let mut recipe = Recipe::new(request.method.name());
     recipe.epsilon = request.target.map(|target| target.epsilon);
     recipe.delta = request.target.map(|target| target.delta);
     recipe.relation = request.target.map(|target| target.neighboring);
     recipe.seed = request.seed;
     recipe.device = Some(request.device.name().into());
-    recipe.rows = Some(rows as u64);
-    let recipe = match &finished.plan.settings {
+    let recipe = match settings {
         RunSettings::Table(settings) => recipe.with_settings(settings),
         RunSettings::Pairs(settings) => recipe.with_settings(settings),
         RunSettings::Images(settings) => recipe.with_settings(settings),
     };
     recipe
-        .and_then(|recipe| recipe.with_schema(&*finished.dataset.schema))
+        .and_then(|recipe| recipe.with_schema(&*dataset.schema))
         .map_err(failed)
 }
 
@@ -250,7 +263,7 @@ impl RunRequest {
             overrides: Vec::new(),
             device,
             seed: recipe.seed,
-            watched: true,
+            ..Self::default()
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::data::image::ImageOptions;
 use crate::data::{Bound, Kind, ReadOptions, Scale, Schema};
@@ -208,7 +209,13 @@ pub struct RunRequest {
     /// Whether somebody may see private figures of the run (losses, distances, histograms) while it trains. The
     /// certificate says so then. The safe answer is yes, and only a caller that shows none may say no.
     pub watched: bool,
+    /// How often the run's state is kept, so that it can be taken up if the program is cut short; `None` to keep
+    /// nothing. Keeping never takes more than a hundredth of the run's time, so a long save makes it rarer.
+    pub keep_every: Option<Duration>,
 }
+
+/// How often a run's state is kept unless a person says otherwise.
+pub const KEEP_EVERY: Duration = Duration::from_secs(30);
 
 impl DataSource {
     /// A file or folder, read as it is found.
@@ -232,6 +239,7 @@ impl Default for RunRequest {
             device: DeviceKind::Flex,
             seed: None,
             watched: true,
+            keep_every: Some(KEEP_EVERY),
         }
     }
 }
@@ -320,6 +328,12 @@ pub enum Command {
     ComposeSeveral(Box<SeveralRequest>),
     /// Reserves the budget and starts training.
     Start(Box<RunRequest>),
+    /// Opens the data of a run that was cut short and goes on with it, by its name: see
+    /// [`Interrupted`](crate::engine::Interrupted).
+    TakeUp(String),
+    /// Throws away what is kept of a run that was cut short. What it may have done stays charged; what it reserved beyond
+    /// that is free again.
+    Abandon(String),
     /// Holds a run after the step that it is in.
     Pause(RunId),
     /// Lets a paused run go on.

@@ -5,6 +5,7 @@
 mod dataset;
 mod explore;
 mod exports;
+mod interrupted;
 mod meaning;
 mod nearest;
 mod plans;
@@ -126,6 +127,7 @@ pub(super) struct Coordinator {
     plan: plans::PlanState,
     meaning: meaning::MeaningState,
     runs: runs::Runs,
+    interrupted: interrupted::InterruptedState,
     export: exports::ExportState,
     releases: releases::Releases,
     explore: explore::ExploreState,
@@ -153,6 +155,7 @@ impl Coordinator {
             plan: plans::PlanState::default(),
             meaning: meaning::MeaningState::default(),
             runs: runs::Runs::default(),
+            interrupted: interrupted::InterruptedState::default(),
             export: exports::ExportState::default(),
             releases: releases::Releases::default(),
             explore: explore::ExploreState::default(),
@@ -167,6 +170,7 @@ impl Coordinator {
     /// Serves commands and notes until nobody can send commands any more.
     pub fn run(mut self, commands: &Receiver<Command>) {
         self.refresh_ledger();
+        self.find_interrupted();
         let mut last_published: Option<Instant> = None;
         loop {
             let wait = self.wait_before_publishing(last_published);
@@ -214,6 +218,7 @@ impl Coordinator {
             meaning: self.meaning.answer(),
             epsilon: self.plan.epsilon(),
             runs: self.runs.views(),
+            interrupted: self.interrupted.known(),
             exporting: self.export.shown(),
             releasing: self.releases.in_progress(),
             releases: self.releases.done(),
@@ -250,6 +255,8 @@ impl Coordinator {
             Command::FindNearest(question) => self.find_nearest(question),
             Command::ComposeSeveral(several) => self.compose_several(several),
             Command::Start(request) => self.start_run(*request),
+            Command::TakeUp(id) => self.take_up(&id),
+            Command::Abandon(id) => self.abandon(&id),
             Command::Pause(run) => self.runs.pause(run),
             Command::Resume(run) => self.runs.resume(run),
             Command::Stop(run) => self.stop_run(run),

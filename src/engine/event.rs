@@ -123,6 +123,13 @@ pub enum EngineEvent {
         /// Why.
         problem: Problem,
     },
+    /// A run ended before its time, to be taken up later.
+    Left {
+        /// The run.
+        run: RunId,
+    },
+    /// What was kept of a run that was cut short is thrown away.
+    Abandoned(String),
     /// A synthetic table and the files beside it were written.
     Exported(Box<Exported>),
     /// A figure was written.

@@ -9,7 +9,9 @@ mod coordinator;
 mod evaluate;
 mod explore;
 mod export_job;
+mod interrupted;
 mod inverse;
+mod keeper;
 mod ledger_thread;
 mod loader;
 mod meaning;
@@ -40,13 +42,14 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::message;
 
 pub use command::{
-    Bearable, ColumnEdit, Command, Condition, DataSource, EpsilonQuestion, ExportRequest, Method,
+    Bearable, ColumnEdit, Command, Condition, DataSource, EpsilonQuestion, ExportRequest, KEEP_EVERY, Method,
     PrivacyTarget, ReleaseOrder, RunId, RunRequest, SchemaEdit, SchemaSource,
 };
 pub use evaluate::{EvaluateRequest, ExtractorChoice, Figure, OnnxChoice, evaluate_files};
 pub use event::{Area, EngineEvent, Exported, Problem};
 pub use explore::{Draws, Explored, Seen, histogram_of, outlook_for};
 pub use export_job::exported_files;
+pub use interrupted::{Interrupted, InterruptedRun};
 pub use meaning::{MeaningAnswer, MeaningQuestion, Whole, is_charged};
 pub use release_job::{preview_release, release_note, release_share};
 pub use sample::{SampleRequest, Sampled, sample_file};

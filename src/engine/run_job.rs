@@ -1,25 +1,32 @@
 //! One run, on its own thread: plan, encode, reserve, train, settle.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::Sender;
 
+use crate::engine::certify::recipe_of;
 use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
+use crate::engine::interrupted::{KeptFiles, KeptRun, check_data, seal_of};
+use crate::engine::keeper::{RunKeeper, Teller};
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::planned::Planned;
+use crate::engine::session::SessionData;
 use crate::engine::snapshot::{Dataset, RunClaims};
 use crate::engine::told;
 use crate::engine::watcher::{RunSlot, Watcher};
-use crate::export::certificate::Choices;
+use crate::export::StepJournal;
+use crate::export::certificate::{Choices, Resumed};
 use crate::message;
 use crate::num::{Delta, Message, RandomSource};
 use crate::privacy::ledger::{
-    DatasetId, EntryId, LedgerError, Outcome, PrivacyUnit, Reservation, Settlement,
+    DatasetId, EntryId, LedgerError, Outcome, PrivacyUnit, Reservation, Settlement, Status,
 };
 use crate::privacy::{AccountantKind, EventList};
+use crate::train::keep::{Keeping, TakenUp};
 use crate::train::{Control, PlanSummary, StopReason, TrainError, Trained};
 
 /// A run that has ended with a generator, and all that its certificate needs.
@@ -32,6 +39,8 @@ pub(super) struct FinishedRun {
     pub entry: Option<EntryId>,
     pub trained: Trained,
     pub choices: Choices,
+    /// How often it was cut short and taken up again.
+    pub resumed: Resumed,
 }
 
 impl FinishedRun {
@@ -64,6 +73,37 @@ pub(super) enum RunEnd {
     Finished(Arc<FinishedRun>, Result<Arc<RunClaims>, Problem>),
     /// Without one.
     Failed(Problem),
+    /// Not at all: the program is being closed, and the run can be taken up later.
+    Left(Problem),
+}
+
+/// What a run goes on with.
+struct Kept {
+    keeper: Option<RunKeeper>,
+    taken: Option<TakenUp>,
+    resumed: Resumed,
+}
+
+/// Why a run has not come to its end.
+enum Unfinished {
+    /// It cannot.
+    Failed(Problem),
+    /// It can be taken up later.
+    Left(Problem),
+}
+
+impl From<Problem> for Unfinished {
+    fn from(problem: Problem) -> Self {
+        Self::Failed(problem)
+    }
+}
+
+/// A run that was cut short, held by its journal.
+struct Held {
+    files: KeptFiles,
+    run: KeptRun,
+    taken: TakenUp,
+    journal: StepJournal,
 }
 
 /// Everything that a run's thread needs.
@@ -76,6 +116,10 @@ pub(super) struct RunJob {
     pub tuned: bool,
     /// Set when nothing of the run is to be kept.
     pub unwanted: Arc<AtomicBool>,
+    /// The name of the run that was cut short and is taken up here.
+    pub takes_up: Option<String>,
+    /// The program's folder.
+    pub home: PathBuf,
     pub ledger: LedgerHandle,
     pub control: Arc<Control>,
     pub slot: Arc<RunSlot>,
@@ -86,13 +130,19 @@ impl RunJob {
     /// Runs to the end, whatever it is, and tells it.
     pub fn run(self) {
         let (id, notes) = (self.id, self.notes.clone());
-        let end = match super::catching(Area::Train, || self.attempt()) {
+        let attempt = super::catching(Area::Train, || match self.attempt() {
+            Ok(finished) => Ok(Ok(finished)),
+            Err(Unfinished::Left(problem)) => Ok(Err(problem)),
+            Err(Unfinished::Failed(problem)) => Err(problem),
+        });
+        let end = match attempt {
             // Worked out here, off the window's frame and the engine's own thread.
-            Ok(finished) => {
+            Ok(Ok(finished)) => {
                 let claims =
                     super::catching(Area::Export, || super::certify::claims(&finished)).map(Arc::new);
                 RunEnd::Finished(Arc::new(finished), claims)
             }
+            Ok(Err(left)) => RunEnd::Left(left),
             Err(problem) => RunEnd::Failed(problem),
         };
         // A coordinator that is gone needs to hear nothing; the ledger has its entry.
@@ -102,8 +152,9 @@ impl RunJob {
         });
     }
 
-    fn attempt(self) -> Result<FinishedRun, Problem> {
+    fn attempt(self) -> Result<FinishedRun, Unfinished> {
         let dataset = Arc::clone(&self.dataset);
+        let held = self.take_up()?;
         let plan = Planned::of(&self.request, &dataset)?;
         let summary = plan.summary();
         let _ = self.notes.send(Note::RunPlanned {
@@ -118,25 +169,33 @@ impl RunJob {
         let ready = plan.encode(&dataset)?;
         // The number of clamped cells is a private figure, and who reads the warning has seen it.
         let looked = self.warn_of_clamped(ready.clamped_cells()) || self.request.watched;
+        let before = held.as_ref().map(|held| &held.run);
         let choices = Choices {
-            tuned: self.tuned,
-            looked,
-            ..Choices::default()
+            tuned: self.tuned || before.is_some_and(|run| run.tuned),
+            looked: looked || before.is_some_and(|run| run.looked),
+            // Whoever saw private figures of a run may have cut it short by them.
+            chose_checkpoint: before.is_some_and(|run| run.looked),
         };
-        let random = self
-            .request
-            .seed
-            .map_or_else(RandomSource::from_operating_system, RandomSource::seeded);
-        let entry = self.reserve(promise, &planned)?;
+        let entry = match &held {
+            Some(held) => self.entry_of(held, &planned)?,
+            None => self.reserve(promise, &planned)?,
+        };
+        let random = self.random(before.map_or(0, |run| run.resumed.times + 1));
+        let kept = self.keep(held, entry, (&summary, &planned), choices);
         let _ = self.notes.send(Note::RunStarted { run: self.id, entry });
 
         let mut watcher = Watcher::new(Arc::clone(&self.slot), Arc::clone(&self.control), &summary);
+        let keeping = match (&kept.keeper, self.request.keep_every) {
+            (Some(keeper), Some(every)) => Keeping::by(Box::new(keeper.clone()), every),
+            _ => Keeping::none(),
+        };
         // A panic while training must still leave the account right, so it is caught here, inside the entry.
         let outcome = super::catching(Area::Train, || {
             ready
                 .train(
                     (self.request.device, self.request.watched),
                     random,
+                    (keeping, kept.taken),
                     &self.control,
                     &mut |seen| watcher.observe(seen),
                 )
@@ -145,35 +204,187 @@ impl RunJob {
         });
         watcher.offer();
         match outcome {
+            // Its reservation stays open, and its files where they are.
+            Ok(Err(failure)) if failure.is_left => return Err(Unfinished::Left(failure.problem)),
+            // What an earlier life of it did is charged all the same.
+            Ok(Err(failure)) if failure.is_early && kept.resumed.times > 0 => {
+                return Err(Unfinished::Failed(failure.problem));
+            }
+            _ => {}
+        }
+        let ended = self.settle_outcome(entry, (&summary, &planned), outcome, &kept.resumed);
+        // Settled first: were the files gone before, a crash in between would leave nothing to go on from.
+        if let Some(keeper) = &kept.keeper {
+            keeper.finish();
+        }
+        Ok(FinishedRun {
+            request: self.request,
+            dataset,
+            identity: self.identity,
+            plan: summary,
+            planned,
+            entry,
+            trained: ended?,
+            choices,
+            resumed: kept.resumed,
+        })
+    }
+
+    /// Settles the account of a run that has ended in whatever way.
+    fn settle_outcome(
+        &self,
+        entry: Option<EntryId>,
+        (summary, planned): (&PlanSummary, &EventList),
+        outcome: Result<Result<Trained, RunFailure>, Problem>,
+        resumed: &Resumed,
+    ) -> Result<Trained, Problem> {
+        match outcome {
             Ok(Ok(trained)) if self.unwanted.load(Ordering::Acquire) => {
-                Err(self.discard(entry, &summary, trained))
+                Err(self.discard(entry, summary, trained))
             }
             Ok(Ok(trained)) => {
                 // A generator that is paid for is not thrown away because the ledger cannot be written just now:
                 // its whole plan stays charged.
-                if let Err(error) = self.settle(entry, (&summary, &planned), &trained) {
+                if let Err(error) = self.settle(entry, (summary, planned), &trained, resumed) {
                     self.warn_of_whole_plan(&error);
                 }
-                Ok(FinishedRun {
-                    request: self.request,
-                    dataset,
-                    identity: self.identity,
-                    plan: summary,
-                    planned,
-                    entry,
-                    trained,
-                    choices,
-                })
+                Ok(trained)
             }
             Ok(Err(failure)) => {
-                self.settle_failure(entry, &summary, failure.executed, &failure.problem);
+                self.settle_failure(entry, summary, failure.executed, &failure.problem);
                 Err(failure.problem)
             }
             Err(panic) => {
                 // How far it came is not known: the whole plan stays charged.
-                self.settle_failure(entry, &summary, planned, &panic);
+                self.settle_failure(entry, summary, planned.clone(), &panic);
                 Err(panic)
             }
+        }
+    }
+
+    /// Holds the run that was cut short and is to go on here, if there is one.
+    fn take_up(&self) -> Result<Option<Held>, Problem> {
+        let Some(id) = &self.takes_up else { return Ok(None) };
+        let files = KeptFiles::of(&self.home, id);
+        let (run, taken, journal) = files.take_up()?;
+        check_data(&run, &self.dataset, &self.ledger)?;
+        Ok(Some(Held {
+            files,
+            run,
+            taken,
+            journal,
+        }))
+    }
+
+    /// The entry under which a run that is taken up was reserved: it must be open still, and for the same plan.
+    fn entry_of(&self, held: &Held, planned: &EventList) -> Result<Option<EntryId>, Problem> {
+        let Some(entry) = held.run.entry else {
+            return Ok(None);
+        };
+        let entries = self
+            .ledger
+            .entries()
+            .map_err(|error| Problem::new(Area::Ledger, &error))?;
+        let known = entries
+            .iter()
+            .find(|known| known.id == entry && known.status == Status::Reserved);
+        let reserved = known.and_then(|known| known.events.as_ref());
+        if reserved == Some(planned) && held.run.planned == *planned {
+            return Ok(Some(entry));
+        }
+        Err(Problem::plain(
+            Area::Ledger,
+            message!(
+                "say-other-plan",
+                "entry {entry} of the ledger is not an open reservation for this plan, so the run cannot be taken up; discard it",
+                entry = entry.0
+            ),
+        ))
+    }
+
+    /// Fresh entropy for each life of a run. A fixed seed, which is not private anyway, gives each life bits of its own.
+    fn random(&self, life: u32) -> RandomSource {
+        let mut random = self
+            .request
+            .seed
+            .map_or_else(RandomSource::from_operating_system, RandomSource::seeded);
+        for _ in 0..life {
+            random = random.fork();
+        }
+        random
+    }
+
+    /// Keeps the run from now on, as far as that can be done: a run that cannot be kept goes on all the same.
+    fn keep(
+        &self,
+        held: Option<Held>,
+        entry: Option<EntryId>,
+        (summary, planned): (&PlanSummary, &EventList),
+        choices: Choices,
+    ) -> Kept {
+        let teller = Teller {
+            run: self.id,
+            notes: self.notes.clone(),
+        };
+        if let Some(held) = held {
+            let lost = held.taken.charged - held.taken.checkpoint.step;
+            let resumed = Resumed {
+                times: held.run.resumed.times + 1,
+                lost_steps: held.run.resumed.lost_steps + lost,
+            };
+            let run = KeptRun {
+                tuned: choices.tuned,
+                looked: choices.looked,
+                resumed,
+                ..held.run
+            };
+            return Kept {
+                keeper: Some(RunKeeper::go_on(held.files, held.journal, run, teller)),
+                taken: Some(held.taken),
+                resumed,
+            };
+        }
+        let begun = self.request.keep_every.map(|_| {
+            let mut data = SessionData::of(&self.dataset).ok_or_else(|| {
+                Problem::plain(
+                    Area::Train,
+                    message!("say-schema-unwritable", "the schema cannot be written"),
+                )
+            })?;
+            // The program may be started elsewhere the next time.
+            data.path = data.path.map(|path| std::path::absolute(&path).unwrap_or(path));
+            let recipe = recipe_of(&self.request, &summary.settings, &self.dataset)?;
+            let run = KeptRun {
+                entry,
+                seal: seal_of(&self.dataset.table, &self.ledger)?,
+                data,
+                recipe: recipe
+                    .to_toml()
+                    .map_err(|error| Problem::new(Area::Train, &error))?,
+                planned: planned.clone(),
+                steps: summary.steps,
+                tuned: choices.tuned,
+                looked: choices.looked,
+                resumed: Resumed::default(),
+            };
+            RunKeeper::begin(&self.home, run, teller)
+        });
+        let keeper = match begun {
+            Some(Ok(keeper)) => Some(keeper),
+            Some(Err(problem)) => {
+                self.warn(message!(
+                    "say-not-kept-at-all",
+                    "the run goes on, but it cannot be taken up if the program is cut short: {reason}",
+                    reason = problem.message
+                ));
+                None
+            }
+            None => None,
+        };
+        Kept {
+            keeper,
+            taken: None,
+            resumed: Resumed::default(),
         }
     }
 
@@ -244,6 +455,7 @@ impl RunJob {
         entry: Option<EntryId>,
         (plan, planned): (&PlanSummary, &EventList),
         trained: &Trained,
+        resumed: &Resumed,
     ) -> Result<(), LedgerError> {
         let (Some(entry), Some(epsilon), Some(delta)) = (entry, trained.epsilon, plan.delta) else {
             return Ok(());
@@ -266,7 +478,7 @@ impl RunJob {
             } else {
                 Outcome::Finished
             },
-            note: by_person.then(|| format!("stopped by a person after {} steps", trained.steps_done)),
+            note: note_of(by_person, trained.steps_done, resumed),
         };
         self.ledger.settle(entry, settlement)
     }
@@ -337,10 +549,27 @@ impl RunJob {
     }
 }
 
+/// What the ledger notes at the end of a run.
+fn note_of(by_person: bool, steps: u64, resumed: &Resumed) -> Option<String> {
+    let stopped = by_person.then(|| format!("stopped by a person after {steps} steps"));
+    let taken_up = (resumed.times > 0).then(|| {
+        format!(
+            "taken up {} × after it was cut short; {} steps that may have been lost are charged",
+            resumed.times, resumed.lost_steps
+        )
+    });
+    let notes: Vec<String> = stopped.into_iter().chain(taken_up).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
 /// A failure in training, with what had been executed by then.
 struct RunFailure {
     problem: Problem,
     executed: EventList,
+    /// Whether the run can be taken up later.
+    is_left: bool,
+    /// Whether it had not begun.
+    is_early: bool,
 }
 
 impl RunFailure {
@@ -348,6 +577,8 @@ impl RunFailure {
         Self {
             problem: Problem::new(Area::Train, error),
             executed: error.executed(),
+            is_left: matches!(error, TrainError::Left { .. }),
+            is_early: error.is_early(),
         }
     }
 }

@@ -132,12 +132,7 @@ impl Session {
             page: page.to_owned(),
             folded,
             sizes,
-            data: SessionData {
-                name: dataset.name.clone(),
-                path: dataset.path.clone(),
-                images: dataset.images.is_some().then(|| dataset.image_options.clone()),
-                schema: dataset.schema.to_toml().ok()?,
-            },
+            data: SessionData::of(dataset)?,
             plan: SessionPlan::of(request),
         })
     }
@@ -228,7 +223,7 @@ impl Session {
     /// # Errors
     /// When the text is no schema.
     pub fn schema(&self) -> Result<Schema, Problem> {
-        Schema::from_toml(&self.data.schema).map_err(|error| Problem::new(Area::Schema, &error))
+        self.data.schema()
     }
 
     /// Where the table is read from.
@@ -236,7 +231,35 @@ impl Session {
     /// # Errors
     /// When it is one of the program's own tables and the program has none of that name.
     pub fn source(&self) -> Result<DataSource, Problem> {
-        if let Some(path) = &self.data.path {
+        self.data.source()
+    }
+}
+
+impl SessionData {
+    /// Where a table comes from, and its schema; `None` where the schema cannot be written.
+    pub(super) fn of(dataset: &Dataset) -> Option<Self> {
+        Some(Self {
+            name: dataset.name.clone(),
+            path: dataset.path.clone(),
+            images: dataset.images.is_some().then(|| dataset.image_options.clone()),
+            schema: dataset.schema.to_toml().ok()?,
+        })
+    }
+
+    /// The schema under review.
+    ///
+    /// # Errors
+    /// When the text is no schema.
+    pub fn schema(&self) -> Result<Schema, Problem> {
+        Schema::from_toml(&self.schema).map_err(|error| Problem::new(Area::Schema, &error))
+    }
+
+    /// Where the table is read from.
+    ///
+    /// # Errors
+    /// When it is one of the program's own tables and the program has none of that name.
+    pub fn source(&self) -> Result<DataSource, Problem> {
+        if let Some(path) = &self.path {
             // The schema that is taken up says how its table is read.
             let form = self.schema()?.read.unwrap_or_default();
             return Ok(DataSource::File {
@@ -245,11 +268,11 @@ impl Session {
                     form,
                     ..ReadOptions::default()
                 },
-                images: self.data.images.clone().unwrap_or_default(),
+                images: self.images.clone().unwrap_or_default(),
                 schema: SchemaSource::Beside,
             });
         }
-        let id = self.data.name.trim_end_matches(".parquet");
+        let id = self.name.trim_end_matches(".parquet");
         match samples::find(id) {
             Some(sample) => Ok(DataSource::Sample(sample.id)),
             None => Err(Problem::plain(

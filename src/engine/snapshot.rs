@@ -9,6 +9,7 @@ use crate::engine::advice::Advice;
 use crate::engine::command::{EpsilonQuestion, Method, NearestQuestion, PrivacyTarget, RunId, RunRequest};
 use crate::engine::event::Problem;
 use crate::engine::explore::Explored;
+use crate::engine::interrupted::Interrupted;
 use crate::engine::meaning::MeaningAnswer;
 use crate::engine::several::Composed;
 use crate::evaluate::image::{LiveFigures, Neighbour};
@@ -37,6 +38,8 @@ pub struct Snapshot {
     pub epsilon: Option<Arc<EpsilonAnswer>>,
     /// All runs of this session, oldest first.
     pub runs: Vec<Arc<RunView>>,
+    /// Runs that were cut short and can be taken up, or thrown away.
+    pub interrupted: Arc<Vec<Interrupted>>,
     /// The export in progress.
     pub exporting: Option<Exporting>,
     /// The private statistic that is being computed.

@@ -13,13 +13,14 @@ use std::error::Error;
 use crate::data::DataError;
 use crate::engine::EngineError;
 use crate::engine::settings::SettingsError;
-use crate::export::ExportError;
+use crate::export::{ExportError, JournalError};
 use crate::message;
 use crate::model::DeviceError;
 use crate::num::{Argument, Cancelled, Fills, Message, UnitError};
 use crate::privacy::ledger::LedgerError;
 use crate::privacy::{AccountingError, CalibrationError, Neighboring};
 use crate::release::ReleaseError;
+use crate::train::keep::KeepError;
 use crate::train::{PlanError, Refusal, SampleError, SettingError, TrainError, describe::SettingTextError};
 
 /// The message of an error, with a key where there is one.
@@ -54,6 +55,8 @@ fn known(error: &(dyn Error + 'static)) -> Option<Message> {
         PlanError => train::plan,
         ReleaseError => release::say,
         TrainError => train::training,
+        JournalError => journal,
+        KeepError => |error: &KeepError| said!(error, "train-keep-neither"),
         Refusal => train::refusal,
         SampleError => train::sample,
         SettingError => train::setting,
@@ -151,6 +154,14 @@ fn data(error: &DataError) -> Message {
     }
 }
 
+fn journal(error: &JournalError) -> Message {
+    match error {
+        JournalError::Io { path, .. } => said!(error, "journal-io", path = path),
+        JournalError::Held { path } => said!(error, "journal-held", path = path),
+        JournalError::Damaged { path } => said!(error, "journal-damaged", path = path),
+    }
+}
+
 /// What is wrong with a file before it is a table.
 fn file(error: &DataError) -> Message {
     match error {
@@ -234,6 +245,9 @@ fn export(error: &ExportError) -> Message {
         }
         ExportError::NotARecipe { path, reason } => {
             said!(error, "export-not-a-recipe", path = path, reason = reason)
+        }
+        ExportError::NotACheckpoint { path, reason } => {
+            said!(error, "export-not-a-checkpoint", path = path, reason = reason)
         }
         ExportError::NotAGenerator { path, reason } => {
             said!(error, "export-not-a-generator", path = path, reason = reason)

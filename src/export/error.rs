@@ -112,6 +112,14 @@ pub enum ExportError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file is not a checkpoint.
+    #[error("{} is not a checkpoint of this program that can be used: {reason}", .path.display())]
+    NotACheckpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A certificate or recipe of a later version of its format.
     #[error("{} has format version {found}, and this program knows versions up to {known}; update the program", .path.display())]
     Newer {

@@ -4,18 +4,15 @@
 //! private events, the schema is what the steward reviewed. The certificate travels inside, so that rows drawn
 //! later can still say what they are worth.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use burn::tensor::Device;
-use safetensors::tensor::{Dtype, TensorView};
-use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::ExportError;
 use super::atomic::write_atomically;
-use super::certificate::{Certificate, hexadecimal};
+use super::certificate::Certificate;
+use super::packed::{check_version, pack, tensors_of, text_of};
 use crate::data::{EncoderSettings, FineWeights, RowEncoder, Schema};
 use crate::model::image::{ImageGeneratorNet, ImageGeneratorShape};
 use crate::model::{DeviceKind, Generator, GeneratorShape, NamedTensor};
@@ -30,8 +27,6 @@ const MOST_BYTES: u64 = 4 << 30;
 const VERSION: u64 = 1;
 /// The metadata's key in the file's header.
 const KEY: &str = "pointillist";
-/// The key of the hash over metadata and tensors: a damaged file is refused, not drawn from.
-const HASH_KEY: &str = "pointillist-sha256";
 /// The ending of a generator's file.
 pub const GENERATOR_ENDING: &str = "generator.safetensors";
 
@@ -176,29 +171,7 @@ impl GeneratorFile {
             Synthesizer::Table(generator) => generator.network().tensors(),
             Synthesizer::Images(generator) => generator.network().tensors(),
         };
-        let tensors: Vec<_> = tensors
-            .into_iter()
-            .map(|tensor| {
-                let bytes: Vec<u8> = tensor
-                    .values
-                    .iter()
-                    .flat_map(|value| value.to_le_bytes())
-                    .collect();
-                (tensor.name, tensor.shape, bytes)
-            })
-            .collect();
-        let views = tensors.iter().map(|(name, shape, bytes)| {
-            let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes);
-            view.map(|view| (name.as_str(), view))
-                .map_err(|error| unwritable(error.to_string()))
-        });
-        let views = views.collect::<Result<Vec<_>, _>>()?;
-        let parts = tensors
-            .iter()
-            .map(|(name, _, bytes)| (name.as_str(), bytes.as_slice()));
-        let hash = hash_of(&json, parts);
-        let header = HashMap::from([(KEY.to_owned(), json), (HASH_KEY.to_owned(), hash)]);
-        serialize(views, Some(header)).map_err(|error| unwritable(error.to_string()))
+        pack(path, KEY, json, &tensors)
     }
 
     /// What may be claimed of rows drawn from the generator, in words: what its certificate claims.
@@ -225,27 +198,10 @@ impl GeneratorFile {
             path: path.into(),
             reason,
         };
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| bad(error.to_string()))?;
-        let json = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
-        let json = json.ok_or_else(|| bad("its header does not name this program".to_owned()))?;
-        check_version(path, json)?;
-        let metadata: Metadata = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
-        let tensors = SafeTensors::deserialize(&bytes).map_err(|error| bad(error.to_string()))?;
-        let stated = header
-            .metadata()
-            .as_ref()
-            .and_then(|metadata| metadata.get(HASH_KEY));
-        let found = hash_of(json, tensors.iter().map(|(name, view)| (name, view.data())));
-        if stated != Some(&found) {
-            return Err(bad(
-                "its content does not fit its hash: it is damaged or was changed".to_owned(),
-            ));
-        }
-        let tensors = tensors
-            .iter()
-            .map(|(name, view)| NamedTensor::of(name, &view))
-            .collect::<Result<Vec<_>, _>>();
-        let tensors = tensors.map_err(bad)?;
+        let json = text_of(&bytes, KEY).map_err(bad)?;
+        check_version(path, &json, VERSION, bad)?;
+        let metadata: Metadata = serde_json::from_str(&json).map_err(|error| bad(error.to_string()))?;
+        let tensors = tensors_of(&bytes, &json).map_err(bad)?;
         let device = device.open().map_err(|error| bad(error.to_string()))?;
         Ok(Self {
             generator: metadata.parts.assemble(&tensors, &device).map_err(bad)?,
@@ -253,41 +209,6 @@ impl GeneratorFile {
             certificate: metadata.certificate,
         })
     }
-}
-
-/// SHA-256 over the metadata and all tensors, whatever their order, as hexadecimal digits.
-fn hash_of<'a>(json: &str, tensors: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
-    let mut tensors: Vec<_> = tensors.collect();
-    tensors.sort_unstable_by_key(|(name, _)| *name);
-    let mut hasher = Sha256::new();
-    for part in std::iter::once(json.as_bytes())
-        .chain(tensors.iter().flat_map(|(name, bytes)| [name.as_bytes(), *bytes]))
-    {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    hexadecimal(&hasher.finalize())
-}
-
-/// Refuses a later version before the rest of the metadata is read, which may have other fields.
-fn check_version(path: &Path, json: &str) -> Result<(), ExportError> {
-    #[derive(Deserialize)]
-    struct Version {
-        version: u64,
-    }
-    let found = serde_json::from_str::<Version>(json);
-    let found = found.map_err(|error| ExportError::NotAGenerator {
-        path: path.into(),
-        reason: error.to_string(),
-    })?;
-    if found.version > VERSION {
-        return Err(ExportError::Newer {
-            path: path.into(),
-            found: found.version,
-            known: VERSION,
-        });
-    }
-    Ok(())
 }
 
 fn check_fine(fine: Option<&FineWeights>, encoder: &RowEncoder) -> Result<(), String> {

@@ -12,6 +12,7 @@ use crate::gui::command::Action;
 use crate::gui::i18n::Texts;
 use crate::gui::panels::Sized;
 use crate::gui::problems::Problems;
+use crate::gui::questions::Question;
 use crate::gui::theme::Palette;
 use crate::gui::widgets;
 use crate::train::DeviceKind;
@@ -33,6 +34,8 @@ pub enum Intent {
     AskStop(RunId),
     /// Asks whether a result that was never exported is taken off the list.
     AskForget(RunId),
+    /// Asks a question that needs nothing but its answer.
+    Ask(Box<Question>),
     /// Asks by how much the open data set's total is raised.
     AskRaise,
     /// A panel has another size now.

@@ -365,6 +365,8 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
             t.get("event-finished").to_owned(),
             stop_reason(cx, *reason).to_owned(),
         ),
+        EngineEvent::Left { .. } => plain(t.get("event-left").to_owned(), String::new()),
+        EngineEvent::Abandoned(_) => plain(t.get("event-abandoned").to_owned(), String::new()),
         EngineEvent::RunFailed { problem: failed, .. } if was_discarded(failed) => {
             plain(t.get("event-discarded").to_owned(), t.say(&failed.message))
         }

@@ -13,6 +13,7 @@ pub mod fonts;
 mod format;
 mod history;
 pub mod i18n;
+mod interrupted;
 mod jobs;
 mod messages;
 mod pages;

@@ -34,6 +34,8 @@ pub enum Question {
     Palette(String, usize),
     /// Whether a result that was never exported is taken off the list.
     Forget(RunId),
+    /// Whether to throw away what is kept of a run that was cut short.
+    Abandon(String),
     /// Whether to start a private run while another is going, with its ε and δ.
     StartAnother(Box<RunRequest>),
     /// Whether to let every suggestion stand, with what that means.
@@ -78,6 +80,7 @@ pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
                 Question::Keys => keys(ui, cx),
                 Question::Palette(filter, at) => palette::palette(ui, cx, filter, at),
                 Question::Forget(run) => budget::forget(ui, cx, *run),
+                Question::Abandon(id) => budget::abandon(ui, cx, id),
                 Question::StartAnother(request) => budget::start_another(ui, cx, request),
                 Question::AcceptAll => budget::accept_all(ui, cx),
                 Question::RaiseTotal(raise) => budget::raise_total(ui, cx, raise),

@@ -21,6 +21,7 @@ use crate::gui::dialogs::{Answer, Dialogs, Purpose};
 use crate::gui::fonts;
 use crate::gui::history::{Choices, History, SchemaChoice};
 use crate::gui::i18n::Texts;
+use crate::gui::interrupted::PutOff;
 use crate::gui::jobs;
 use crate::gui::messages::{Messages, News, Note};
 use crate::gui::pages::data::DataPage;
@@ -58,6 +59,7 @@ pub struct Workbench {
     /// The work to take up once its table is read.
     resuming: Option<Box<Session>>,
     asked_version: u64,
+    put_off: PutOff,
     pictures: Pictures,
     quitting: bool,
     commands: Vec<Command>,
@@ -88,6 +90,7 @@ impl Workbench {
             kept: None,
             resuming: None,
             asked_version: 0,
+            put_off: PutOff::default(),
             pictures: Pictures::default(),
             quitting: false,
             commands: Vec::new(),
@@ -146,10 +149,16 @@ impl Workbench {
                     self.export.finished(exported.clone());
                 }
                 EngineEvent::ExportCancelled => drop(self.export.ended()),
-                EngineEvent::RunFailed { .. } => self.train.answered(),
+                EngineEvent::RunFailed { .. } => {
+                    self.put_off.ask_again();
+                    self.train.answered();
+                }
                 EngineEvent::Failed(problem) => match problem.area {
                     Area::Export => drop(self.export.ended()),
-                    Area::Load | Area::Schema => self.resuming = None,
+                    Area::Load | Area::Schema => {
+                        self.put_off.ask_again();
+                        self.resuming = None;
+                    }
                     _ => self.train.answered(),
                 },
                 EngineEvent::TargetExists(_) => {
@@ -280,6 +289,18 @@ impl Workbench {
             .show(ui, |ui| bars::rail(ui, cx, page, (narrow, folded.rail)));
         egui::CentralPanel::no_frame().show(ui, |ui| {
             ui.painter().rect_filled(ui.max_rect(), 0.0, p.ground);
+            if self.put_off.next(&cx.snapshot.interrupted).is_some() {
+                egui::Panel::top("interrupted")
+                    .resizable(false)
+                    .show_separator_line(false)
+                    .frame(egui::Frame::new().inner_margin(Margin {
+                        left: 12,
+                        right: 12,
+                        top: 12,
+                        bottom: 0,
+                    }))
+                    .show(ui, |ui| self.put_off.banner(ui, cx));
+            }
             self.draw_page(ui, cx);
         });
         for rect in [top.response.rect, strip.response.rect] {
@@ -309,7 +330,7 @@ impl Workbench {
         }
     }
 
-    /// Asks before the window closes over a run: closing stops it, and a stop charges the whole plan.
+    /// Asks before the window closes over a run: closing leaves it, and its whole plan stays charged until it goes on.
     fn hold_closing(&mut self, ctx: &Context, snapshot: &Snapshot) {
         let closing = ctx.input(|input| input.viewport().close_requested());
         if closing && !self.quitting && snapshot.runs.iter().any(|run| run.state.is_active()) {

@@ -3,6 +3,9 @@
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
+use super::parameters::vector;
+use super::tensors::{NamedTensor, WeightsError, find};
+
 /// Added to the root of the second moment.
 const STABILISER: f64 = 1e-8;
 
@@ -41,6 +44,38 @@ impl Adam {
     /// Changes the learning rate from the next step on.
     pub const fn set_learning_rate(&mut self, learning_rate: f64) {
         self.settings.learning_rate = learning_rate;
+    }
+
+    /// Both moments as a file's tensors, under names that begin so. [`Adam::steps`] belongs to them.
+    pub fn tensors(&self, name: &str) -> [NamedTensor; 2] {
+        [("first", &self.first), ("second", &self.second)]
+            .map(|(part, moment)| NamedTensor::flat(&format!("{name}.{part}"), moment))
+    }
+
+    /// Steps done.
+    pub const fn steps(&self) -> i32 {
+        self.steps
+    }
+
+    /// Takes the state back from a file's tensors.
+    ///
+    /// # Errors
+    /// When a moment is missing, of another length or not finite.
+    pub fn restore(
+        &mut self,
+        name: &str,
+        tensors: &[NamedTensor],
+        steps: i32,
+        device: &Device,
+    ) -> Result<(), WeightsError> {
+        let length = self.first.dims()[0];
+        let moment = |part: &str| {
+            let values = find(tensors, &format!("{name}.{part}"), [1, length])?;
+            Ok(vector(values.to_vec(), device))
+        };
+        (self.first, self.second) = (moment("first")?, moment("second")?);
+        self.steps = steps.max(0);
+        Ok(())
     }
 
     /// The parameters after one step against the gradient.

@@ -20,4 +20,4 @@ pub use device::{DeviceError, DeviceKind};
 pub use generator::{Generator, GeneratorShape, TrainingPass};
 pub use heads::{Head, HeadKind, HeadSamples, Heads};
 pub use parameters::{Slot, matrix, read, vector};
-pub use tensors::{NamedTensor, WeightsError};
+pub use tensors::{NamedTensor, WeightsError, find as find_tensor};

@@ -18,6 +18,24 @@ pub struct NamedTensor {
 }
 
 impl NamedTensor {
+    /// A vector, as a matrix of one row.
+    pub fn flat(name: &str, values: &Tensor<1>) -> Self {
+        Self {
+            name: name.to_owned(),
+            shape: [1, values.dims()[0]],
+            values: read(values.clone()),
+        }
+    }
+
+    /// A matrix.
+    pub fn matrix(name: &str, values: &Tensor<2>) -> Self {
+        Self {
+            name: name.to_owned(),
+            shape: values.dims(),
+            values: read(values.clone()),
+        }
+    }
+
     /// A tensor of a safetensors file.
     ///
     /// # Errors
@@ -83,7 +101,7 @@ pub enum WeightsError {
 ///
 /// # Errors
 /// When it is missing, or has another shape or a value that is not finite.
-pub(crate) fn find<'a>(
+pub fn find<'a>(
     tensors: &'a [NamedTensor],
     name: &str,
     shape: [usize; 2],

@@ -333,6 +333,15 @@ pub fn smallest_epsilon(budget: &Budget) -> Result<f64, PlanError> {
     Ok(smallest.map_err(CalibrationError::from)? * 1.001)
 }
 
+/// The events of a protection up to the critic's first so many steps, in the order in which they happen.
+pub fn events_until(protection: &Protection, rate: SamplingRate, steps: u64) -> EventList {
+    let first = Protection {
+        schedule: protection.schedule.first(steps),
+        ..protection.clone()
+    };
+    events(&first, rate)
+}
+
 /// The events of a protection, in the order in which they happen.
 pub fn events(protection: &Protection, rate: SamplingRate) -> EventList {
     let mut list = EventList::new(protection.budget.neighboring);

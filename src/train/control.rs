@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicBool,
+    /// Whether a stopped run is to be left so that it can be taken up again.
+    leave: AtomicBool,
     paused: Mutex<bool>,
     changed: Condvar,
     /// For how long the run was held in all, in nanoseconds.
@@ -26,6 +28,17 @@ impl Control {
         // Taken so that a run that is about to wait cannot miss the wake.
         drop(self.paused.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_all();
+    }
+
+    /// Ends the run as [`Control::stop`] does, but leaves it so that it can be taken up again, if it is kept.
+    pub fn leave(&self) {
+        self.leave.store(true, Ordering::Release);
+        self.stop();
+    }
+
+    /// Whether the run is to be left rather than ended.
+    pub fn is_left(&self) -> bool {
+        self.leave.load(Ordering::Acquire)
     }
 
     /// Whether the run has been asked to end.

@@ -8,6 +8,7 @@ mod control;
 pub mod describe;
 mod fidelity;
 pub mod image;
+pub mod keep;
 mod layout;
 mod observe;
 pub mod pairs;

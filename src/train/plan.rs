@@ -399,6 +399,15 @@ impl Plan {
             })
     }
 
+    /// What will have been charged when the critic has done so many steps.
+    pub fn events_until(&self, steps: u64) -> EventList {
+        self.protection
+            .as_ref()
+            .map_or_else(EventList::default, |protection| {
+                budget::events_until(protection, self.sampling_rate, steps)
+            })
+    }
+
     /// What a person should know before the start.
     pub fn warnings(&self) -> &[PlanWarning] {
         &self.warnings

@@ -28,6 +28,7 @@ use super::budget::{Budget, step_event};
 use super::layout::RowLayout;
 use super::plan::Plan;
 use super::sampler::PoissonSampler;
+use super::training::TrainError;
 use crate::data::EncodedRows;
 use crate::model::{ClippedSum, Critic, CriticBatch, CriticLoss, Side, matrix, vector};
 use crate::num::{NoiseMultiplier, RandomSource, SamplingRate};
@@ -86,6 +87,11 @@ impl Account {
         Self { private }
     }
 
+    /// Whether a promise is kept.
+    pub const fn is_private(&self) -> bool {
+        self.private.is_some()
+    }
+
     /// ε of everything executed, at the budget's δ.
     pub fn epsilon(&self) -> Option<f64> {
         self.private.as_ref().map(|private| private.epsilon)
@@ -96,6 +102,21 @@ impl Account {
         self.private
             .as_ref()
             .map_or_else(EventList::default, |private| private.executed.clone())
+    }
+
+    /// Charges what an earlier part of a run may have done, without a look: [`keep`](crate::train::keep) says why that
+    /// covers all of it.
+    ///
+    /// # Errors
+    /// When it would pass the budget, which no part of the same plan does.
+    pub fn taken_up(&mut self, events: &EventList) -> Result<(), TrainError> {
+        for CountedEvent { event, count } in &events.events {
+            for _ in 0..*count {
+                self.charge(event.clone(), || ())
+                    .map_err(|refusal| TrainError::OtherCheckpoint(refusal.to_string()))?;
+            }
+        }
+        Ok(())
     }
 
     /// Runs `look`, which touches private rows, if the event fits into what is left, and records the event.

@@ -136,6 +136,20 @@ impl Schedule {
         }
     }
 
+    /// The noise of the first steps alone.
+    #[must_use]
+    pub fn first(&self, steps: u64) -> Self {
+        let mut left = steps;
+        let cut = self.stretches.iter().map(|stretch| {
+            let steps = stretch.steps.min(left);
+            left -= steps;
+            Stretch { steps, ..*stretch }
+        });
+        Self {
+            stretches: cut.filter(|stretch| stretch.steps > 0).collect(),
+        }
+    }
+
     /// The stretches, in order.
     pub fn stretches(&self) -> &[Stretch] {
         &self.stretches

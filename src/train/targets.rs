@@ -4,7 +4,10 @@ use burn::tensor::{Device, Tensor};
 
 use super::layout::RowLayout;
 use super::privatize::{ClassCounts, FineCounts};
-use crate::model::matrix;
+use crate::model::{NamedTensor, WeightsError, find_tensor, matrix};
+
+/// The marginals' name in files.
+const MARGINALS: &str = "released.marginals";
 
 /// Shares of every category of every feature, jointly with the label's.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +40,19 @@ impl Marginals {
             classes: counts.classes,
             shares,
         }
+    }
+
+    /// Takes the shares back from a file's tensors.
+    ///
+    /// # Errors
+    /// When they are missing, or not those of the layout.
+    pub fn restored(tensors: &[NamedTensor], layout: &RowLayout) -> Result<Self, WeightsError> {
+        let classes = layout.label().map_or(1, |label| label.width);
+        let shares = find_tensor(tensors, MARGINALS, [classes, layout.width()])?;
+        Ok(Self {
+            classes,
+            shares: shares.iter().copied().map(f64::from).collect(),
+        })
     }
 
     /// Each category's share, whatever the class; the label's categories get the mean that the features give
@@ -83,6 +99,11 @@ impl MarginalLoss {
             label: layout.label().map(|label| (label.offset, label.width)),
             weight,
         }
+    }
+
+    /// What the generator is pulled towards, as a file's tensor.
+    pub fn tensor(&self) -> NamedTensor {
+        NamedTensor::matrix(MARGINALS, &self.target.clone().inner())
     }
 
     /// `weight · Σ (S − p̃)²`, S the joint shares of class and category over a batch of probabilities. A row's

@@ -1,16 +1,19 @@
 //! The loop: noisy critic steps, and a generator that learns from the critic alone.
 
 mod end;
+mod kept;
 
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor};
 
 pub use end::{StopReason, TrainError};
+pub(in crate::train) use kept::stopped;
 
 use super::control::Control;
 use super::fidelity::{FidelityThread, bars_of};
 use super::image::ImageGenerator;
+use super::keep::{Keeping, TakenUp};
 use super::observe::{Observation, StepObservation};
 use super::plan::Plan;
 use super::privatize::{self, Account, RealGradient, Refusal, StepRule};
@@ -39,6 +42,8 @@ pub struct Training {
     rows: Arc<EncodedRows>,
     device: Device,
     random: RandomSource,
+    keeping: Keeping,
+    taken: Option<TakenUp>,
 }
 
 /// What a run ends with: it draws as much as is wanted, at no further cost.
@@ -105,7 +110,19 @@ impl Training {
             rows: Arc::new(rows),
             device: device.open()?,
             random,
+            keeping: Keeping::none(),
+            taken: None,
         })
+    }
+
+    /// Keeps the run where a crash cannot reach it, and goes on from where an earlier life of it was cut short.
+    #[must_use]
+    pub fn kept(self, keeping: Keeping, taken: Option<TakenUp>) -> Self {
+        Self {
+            keeping,
+            taken,
+            ..self
+        }
     }
 
     /// Trains to the planned end, or until stopped. Blocks the calling thread, which owns the tensors;
@@ -113,10 +130,17 @@ impl Training {
     ///
     /// # Errors
     /// When the networks' numbers stop being finite, or the account refuses the plan's own releases.
-    pub fn run(self, control: &Control, observe: &mut dyn FnMut(Observation)) -> Result<Trained, TrainError> {
+    pub fn run(
+        mut self,
+        control: &Control,
+        observe: &mut dyn FnMut(Observation),
+    ) -> Result<Trained, TrainError> {
         let mut account = Account::open(&self.plan);
+        let mut keeping = std::mem::replace(&mut self.keeping, Keeping::none());
         let mut state = State::start(self, &mut account)?;
-        let stopped = state.take_steps(control, &mut account, observe)?;
+        // Behind every release and before the first step, so that none is ever made twice.
+        keeping.keep(|| state.checkpoint());
+        let stopped = state.take_steps((control, &mut keeping), &mut account, observe)?;
         if !state.is_finite() {
             return Err(TrainError::NotFinite {
                 step: state.step,
@@ -162,7 +186,7 @@ struct State {
 }
 
 impl State {
-    /// Buys marginals and fine histograms, and builds the networks.
+    /// Buys marginals and fine histograms, or takes up what an earlier life of the run bought, and builds the networks.
     fn start(training: Training, account: &mut Account) -> Result<Self, TrainError> {
         let Training {
             plan,
@@ -170,16 +194,25 @@ impl State {
             rows,
             device,
             mut random,
+            taken,
+            ..
         } = training;
         let mut privacy_random = random.fork();
         let mut free_random = random.fork();
         let settings = plan.settings();
         let layout = plan.layout();
-        let bought = buy(&plan, &rows, account, &mut privacy_random);
-        let (marginals, fine) = bought.map_err(|source| TrainError::Refused {
-            source,
-            executed: account.executed(),
-        })?;
+        let (marginals, fine) = match &taken {
+            None => {
+                buy(&plan, &rows, account, &mut privacy_random).map_err(|source| TrainError::Refused {
+                    source,
+                    executed: account.executed(),
+                })?
+            }
+            Some(taken) => {
+                account.taken_up(&plan.events_until(taken.charged))?;
+                kept::bought(&plan, taken)?
+            }
+        };
         let critic_shape = CriticShape {
             input: CriticInput::Row(layout.width()),
             hidden: settings.critic_hidden.clone(),
@@ -217,7 +250,7 @@ impl State {
         };
         let fidelity =
             FidelityThread::start(Arc::clone(&rows), bars_of(&encoder)).map_err(TrainError::Thread)?;
-        Ok(Self {
+        let mut state = Self {
             critic_adam: Adam::new(critic_adam, critic.parameter_count(), &device),
             generator_adam: Adam::new(generator_adam, generator.parameters().dims()[0], &device),
             averaged: generator.parameters().clone(),
@@ -236,12 +269,16 @@ impl State {
             free_random,
             step: 0,
             generator_loss: None,
-        })
+        };
+        if let Some(taken) = &taken {
+            state.restore(taken)?;
+        }
+        Ok(state)
     }
 
     fn take_steps(
         &mut self,
-        control: &Control,
+        (control, keeping): (&Control, &mut Keeping),
         account: &mut Account,
         observe: &mut dyn FnMut(Observation),
     ) -> Result<StopReason, TrainError> {
@@ -249,7 +286,12 @@ impl State {
         let report_every = steps.div_ceil(REPORTS).clamp(1, LONGEST_SILENCE);
         while self.step < steps {
             if !control.may_go_on() {
-                return Ok(StopReason::ByPerson);
+                return stopped((control, keeping), account, self.step, || self.checkpoint());
+            }
+            if self.plan.is_private() {
+                keeping
+                    .before_look(self.step, steps)
+                    .map_err(|error| TrainError::keep(error, account))?;
             }
             let (real, fake) = match self.critic_step(account) {
                 Ok(seen) => seen,
@@ -265,6 +307,7 @@ impl State {
             if self.step.is_multiple_of(self.plan.settings().critic_steps) {
                 self.generator_step();
             }
+            keeping.keep_if_due(|| self.checkpoint());
             if self.step.is_multiple_of(report_every) || self.step == steps {
                 if !self.is_finite() {
                     return Err(TrainError::NotFinite {

@@ -28,6 +28,13 @@ pub struct FineWeights {
     pub columns: Vec<Vec<f64>>,
 }
 
+impl FineWeights {
+    /// How many cells each column has.
+    pub fn cells(&self) -> Vec<usize> {
+        self.columns.iter().map(Vec::len).collect()
+    }
+}
+
 impl RowEncoder {
     /// The types that [`RowEncoder::decode`] yields: the used columns in the schema's order.
     pub fn decoded_schema(&self) -> SchemaRef {

@@ -46,6 +46,11 @@ impl DatasetState {
         self.current.clone()
     }
 
+    /// The number of the latest load.
+    pub const fn generation(&self) -> u64 {
+        self.generation
+    }
+
     pub fn is_loading(&self) -> bool {
         self.load.is_some()
     }
@@ -242,6 +247,7 @@ impl Coordinator {
             });
         }
         self.tell(EngineEvent::Opened { name, rows });
+        self.opened_for_run(generation);
         if let Some(problem) = ledger_problem {
             self.fail(problem);
         }

@@ -113,7 +113,7 @@ impl Runs {
             if run.waiting.take().is_some() {
                 Arc::make_mut(&mut run.view).state = RunState::Failed(never_started());
             } else if run.view.state.is_active() {
-                run.control.stop();
+                run.control.leave();
             }
         }
     }
@@ -140,7 +140,7 @@ impl Runs {
                     view.state = RunState::Finished(finished.reason());
                     run.finished = Some(Arc::clone(finished));
                 }
-                RunEnd::Failed(problem) => {
+                RunEnd::Failed(problem) | RunEnd::Left(problem) => {
                     view.state = RunState::Failed(problem.clone());
                     if run.unwanted.load(Ordering::Acquire) {
                         throw_away(view);
@@ -188,16 +188,24 @@ fn never_started() -> Problem {
 
 impl Coordinator {
     pub(super) fn start_run(&mut self, request: RunRequest) {
+        self.begin_run(request, None);
+    }
+
+    /// Starts a run, or goes on with one that was cut short.
+    pub(super) fn begin_run(&mut self, request: RunRequest, takes_up: Option<String>) {
         let Some(dataset) = self.dataset.current().cloned() else {
             return self.fail(Problem::plain(
                 Area::Train,
                 message!("say-run-no-table", "open a table before starting a run"),
             ));
         };
-        if let Some(problem) = &dataset.misfit {
+        if let Some(problem) = &dataset.misfit
+            && takes_up.is_none()
+        {
             return self.fail(problem.clone());
         }
         if request.method.is_private()
+            && takes_up.is_none()
             && let Err(problem) = self.dataset.whose_budget()
         {
             return self.fail(problem);
@@ -247,6 +255,8 @@ impl Coordinator {
             request,
             tuned,
             unwanted: Arc::clone(&unwanted),
+            takes_up,
+            home: self.home.clone(),
             ledger: self.ledger.clone(),
             control: Arc::clone(&control),
             slot: Arc::clone(&slot),
@@ -314,6 +324,7 @@ impl Coordinator {
             }
         }
         self.refresh_ledger();
+        self.find_interrupted();
         self.tell(EngineEvent::Started {
             run: id,
             ledger_entry: entry,
@@ -323,12 +334,14 @@ impl Coordinator {
     pub(super) fn run_ended(&mut self, id: RunId, end: RunEnd) {
         self.runs.end(id, &end);
         self.refresh_ledger();
+        self.find_interrupted();
         self.tell(match end {
             RunEnd::Finished(finished, _) => EngineEvent::Finished {
                 run: id,
                 reason: finished.reason(),
             },
             RunEnd::Failed(problem) => EngineEvent::RunFailed { run: id, problem },
+            RunEnd::Left(_) => EngineEvent::Left { run: id },
         });
         self.start_waiting_runs();
     }

@@ -224,6 +224,9 @@ pub(super) fn training(error: &TrainError) -> Message {
         TrainError::Refused { .. } => said!(error, "train-refused"),
         TrainError::NotFinite { step, .. } => said!(error, "train-not-finite", step = step),
         TrainError::Sample { .. } => said!(error, "train-sample"),
+        TrainError::OtherCheckpoint(reason) => said!(error, "train-other-checkpoint", reason = reason),
+        TrainError::Keep { .. } => said!(error, "train-keep"),
+        TrainError::Left { step, .. } => said!(error, "train-left", step = step),
         TrainError::Thread(_) => said!(error, "train-thread"),
     }
 }

@@ -4,8 +4,8 @@ use chrono::{SecondsFormat, Utc};
 
 use super::{
     Certificate, Check, DataSet, Domain, DomainColumn, FORMAT, Guarantee, NoiseKind, NotAccounted,
-    NotProtected, Odds, ProfilePoint, Sampling, Software, Spending, Stop, SyntheticFile, VERSION, Variant,
-    Verdict,
+    NotProtected, Odds, ProfilePoint, Resumed, Sampling, Software, Spending, Stop, SyntheticFile, VERSION,
+    Variant, Verdict,
 };
 use crate::data::{Kind, Provenance, Schema};
 use crate::num::{Delta, RandomOrigin};
@@ -46,6 +46,8 @@ pub struct CertificateFacts {
     pub random_source: Option<RandomOrigin>,
     /// Why the work ended.
     pub stop: Option<Stop>,
+    /// How often the work was cut short and taken up again.
+    pub resumed: Option<Resumed>,
     /// What the ledger says.
     pub spending: Option<Spending>,
     /// What was decided with private figures in view.
@@ -314,6 +316,7 @@ impl Certificate {
             random_source: facts.random_source,
             events: facts.events,
             stop: facts.stop,
+            resumed: facts.resumed,
             spending: facts.spending,
             not_accounted,
             checks: facts.checks,

@@ -290,6 +290,9 @@ impl Certificate {
         if let Some(stop) = self.stop {
             rows.push((words.say("End", "结束"), words.stop(stop).into()));
         }
+        if let Some(resumed) = self.resumed {
+            rows.push((words.say("Taken up again", "中断后继续"), words.resumed(resumed)));
+        }
         page.rows(rows);
     }
 

@@ -84,6 +84,9 @@ pub struct Certificate {
     /// Why the work ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
+    /// How often the work was cut short and taken up again; absent if it never was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<Resumed>,
     /// What the ledger of the installation says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spending: Option<Spending>,
@@ -251,6 +254,17 @@ pub enum Stop {
     Milestone,
     /// A person stopped it, with private plots in view.
     ByPerson,
+}
+
+/// Work that was cut short (a crash, a power cut, the program closed) and went on from a checkpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resumed {
+    /// How often.
+    pub times: u32,
+    /// Steps that may have been done and were lost with the program. They are among the events, so the work ended
+    /// this many steps earlier.
+    pub lost_steps: u64,
 }
 
 /// What the installation's ledger says of the data set.

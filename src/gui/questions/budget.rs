@@ -7,6 +7,7 @@ use crate::data::OpenReason;
 use crate::engine::command::{Command, RunId, RunRequest, SchemaEdit};
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::interrupted;
 use crate::gui::jobs;
 use crate::gui::theme::STEP;
 use crate::num::Epsilon;
@@ -39,6 +40,25 @@ pub(super) fn forget(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
     match answer(ui, cx, t.get("forget-keep"), t.get("forget-confirm")) {
         Some(true) => {
             cx.send(Command::Forget(run));
+            true
+        }
+        Some(false) => true,
+        None => false,
+    }
+}
+
+/// What is kept of a run that was cut short, and what stays charged of it.
+pub(super) fn abandon(ui: &mut Ui, cx: &mut Cx<'_>, id: &str) -> bool {
+    let t = cx.texts;
+    let Some(waiting) = cx.snapshot.interrupted.iter().find(|known| known.id == id) else {
+        return true;
+    };
+    ui.label(cx.palette.title(t.get("interrupted-discard-title")));
+    ui.label(cx.palette.strong(interrupted::title(cx, waiting)));
+    ui.add(egui::Label::new(interrupted::discard_text(cx, waiting)).wrap());
+    match answer(ui, cx, t.get("interrupted-keep"), t.get("interrupted-discard")) {
+        Some(true) => {
+            cx.send(Command::Abandon(id.to_owned()));
             true
         }
         Some(false) => true,

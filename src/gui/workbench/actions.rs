@@ -45,6 +45,7 @@ impl Workbench {
                 self.quitting = true;
                 ctx.send_viewport_cmd(ViewportCommand::Close);
             }
+            Intent::Ask(question) => self.question = Some(*question),
             Intent::AskForget(run) => self.question = Some(Question::Forget(run)),
             Intent::AskRaise => {
                 if let Some(dataset) = &snapshot.dataset

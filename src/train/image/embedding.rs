@@ -8,14 +8,16 @@ use std::f64::consts::PI;
 use burn::tensor::{Device, Tensor};
 
 use super::ImagePlan;
+use super::kept::{Kept, Release};
 use super::watched::Watched;
 use crate::model::image::{EmbeddingMap, EmbeddingTarget, ImageGeneratorNet};
-use crate::model::{Adam, read};
+use crate::model::{Adam, NamedTensor, find_tensor, read, vector};
 use crate::num::RandomSource;
 use crate::train::control::Control;
+use crate::train::keep::{Checkpoint, Keeping};
 use crate::train::observe::{Observation, StepObservation};
 use crate::train::privatize::{Account, ClassMeans};
-use crate::train::training::{StopReason, TrainError};
+use crate::train::training::{StopReason, TrainError, stopped};
 
 /// The learning rate at the end, as a share of that at the start.
 const LAST_RATE: f64 = 0.02;
@@ -30,19 +32,15 @@ pub(super) struct Learner {
     averaged: Tensor<1>,
     map: EmbeddingMap,
     target: EmbeddingTarget,
+    /// What the map is drawn from, and what was released through it: to be kept.
+    released: ([u8; 32], ClassMeans),
     /// The class of each image of a step, class by class.
     classes: Vec<usize>,
     step: u64,
 }
 
 impl Learner {
-    pub fn new(
-        plan: &ImagePlan,
-        released: &ClassMeans,
-        map: EmbeddingMap,
-        device: &Device,
-        random: &mut RandomSource,
-    ) -> Self {
+    pub fn new(plan: &ImagePlan, released: Release, device: &Device, random: &mut RandomSource) -> Self {
         let settings = plan.settings();
         let network = ImageGeneratorNet::new(plan.shape().clone(), random, device);
         let adam = plan.embedding_adam();
@@ -53,10 +51,11 @@ impl Learner {
             learning_rate: adam.learning_rate,
             adam: Adam::new(adam, network.parameters().dims()[0], device),
             averaged: network.parameters().clone(),
-            target: map.target(&released.means, classes, device),
+            target: released.map.target(&released.means.means, classes, device),
             classes: (0..classes).flat_map(|class| vec![class; each]).collect(),
             network,
-            map,
+            map: released.map,
+            released: (released.key, released.means),
             step: 0,
         }
     }
@@ -73,7 +72,7 @@ impl Learner {
     pub fn take_steps(
         &mut self,
         plan: &ImagePlan,
-        (control, account): (&Control, &Account),
+        (control, account, keeping): (&Control, &Account, &mut Keeping),
         watched: &mut Watched,
         random: &mut RandomSource,
         observe: &mut dyn FnMut(Observation),
@@ -83,7 +82,7 @@ impl Learner {
         let report_every = plan.steps().div_ceil(REPORTS);
         while self.step < steps {
             if !control.may_go_on() {
-                return Ok(StopReason::ByPerson);
+                return stopped((control, keeping), account, self.step, || self.checkpoint());
             }
             let done = self.step as f64 / steps as f64;
             let fall = LAST_RATE + (1.0 - LAST_RATE) * 0.5 * (1.0 + (PI * done).cos());
@@ -100,6 +99,7 @@ impl Learner {
             };
             self.network.set_parameters(parameters);
             self.step += 1;
+            keeping.keep_if_due(|| self.checkpoint());
             watched.show(self.step, || self.averaged_network(), observe);
             if self.step.is_multiple_of(report_every) || self.step == steps {
                 let loss = f64::from(read(loss)[0]);
@@ -117,6 +117,41 @@ impl Learner {
             }
         }
         Ok(StopReason::Planned)
+    }
+
+    /// Everything that the run needs to go on: released, or worked out of what was.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let (key, means) = &self.released;
+        let mut tensors = vec![
+            NamedTensor::flat("generator", self.network.parameters()),
+            NamedTensor::flat("generator.averaged", &self.averaged),
+            Release::tensor(means),
+        ];
+        tensors.extend(self.adam.tensors("generator.adam"));
+        let kept = Kept::Embedding {
+            map: *key,
+            counts: means.counts.clone(),
+            adam: self.adam.steps(),
+        };
+        Checkpoint::new(self.step, &kept, tensors)
+    }
+
+    /// Goes on from a checkpoint. Nothing looks at images any more, so the steps after it are free.
+    pub fn restore(&mut self, checkpoint: &Checkpoint, adam: i32, device: &Device) -> Result<(), TrainError> {
+        let length = self.network.parameters().dims()[0];
+        let restored = (|| {
+            let flat = |name: &str| {
+                find_tensor(&checkpoint.tensors, name, [1, length])
+                    .map(|values| vector(values.to_vec(), device))
+            };
+            self.network.set_parameters(flat("generator")?);
+            self.averaged = flat("generator.averaged")?;
+            self.adam
+                .restore("generator.adam", &checkpoint.tensors, adam, device)
+        })();
+        restored.map_err(TrainError::other_checkpoint)?;
+        self.step = checkpoint.step;
+        Ok(())
     }
 
     /// The generator with its averaged weights.

@@ -8,18 +8,23 @@ use burn::tensor::{Device, Tensor};
 use rand::RngExt as _;
 
 use super::ImagePlan;
+use super::kept::Kept;
 use super::ladder::Ladder;
 use super::shown::{Showing, ShownImages};
 use super::watched::Watched;
 use super::{ImageMethod, TrainImages};
 use crate::model::image::ImageGeneratorNet;
-use crate::model::{Adam, AdamSettings, ClippedSum, Critic, CriticBatch, CriticLoss, Side, matrix, read};
+use crate::model::{
+    Adam, AdamSettings, ClippedSum, Critic, CriticBatch, CriticLoss, NamedTensor, Side, find_tensor, matrix,
+    read, vector,
+};
 use crate::num::RandomSource;
 use crate::train::control::Control;
+use crate::train::keep::{Checkpoint, Keeping, TakenUp};
 use crate::train::observe::{Observation, StepObservation};
 use crate::train::privatize::{self, Account, RealGradient, Refusal, StepRule};
 use crate::train::sampler::PoissonSampler;
-use crate::train::training::{StopReason, TrainError};
+use crate::train::training::{StopReason, TrainError, stopped};
 
 /// A run reports about this many steps in all.
 const REPORTS: u64 = 600;
@@ -47,6 +52,8 @@ pub(super) struct Gan<'a> {
     /// The running average of the generator's parameters. Shape `[parameters]`.
     averaged: Tensor<1>,
     ladder: Ladder,
+    /// How often each class is drawn, as it was released: to be kept.
+    shares: Vec<f64>,
     /// Critic steps since the generator's last.
     since: u64,
     /// Critic steps done.
@@ -59,7 +66,7 @@ impl<'a> Gan<'a> {
     pub fn new(
         plan: &'a ImagePlan,
         images: TrainImages,
-        generator: ImageGeneratorNet,
+        (generator, shares): (ImageGeneratorNet, Vec<f64>),
         random: &mut RandomSource,
         device: Device,
     ) -> Self {
@@ -92,6 +99,7 @@ impl<'a> Gan<'a> {
             generator_adam: Adam::new(generator_adam, generator.parameters().dims()[0], &device),
             averaged: generator.parameters().clone(),
             ladder: Ladder::new(settings.critic_steps, settings.ladder_grace),
+            shares,
             plan,
             device,
             rule,
@@ -121,7 +129,7 @@ impl<'a> Gan<'a> {
     /// When the networks' numbers stop being finite, or a step cannot be accounted.
     pub fn take_steps(
         &mut self,
-        (control, watched): (&Control, &mut Watched),
+        (control, watched, keeping): (&Control, &mut Watched, &mut Keeping),
         account: &mut Account,
         mut streams: Streams<'_>,
         observe: &mut dyn FnMut(Observation),
@@ -130,7 +138,14 @@ impl<'a> Gan<'a> {
         let report_every = steps.div_ceil(REPORTS).clamp(1, LONGEST_SILENCE);
         while self.steps_done() < steps {
             if !control.may_go_on() {
-                return Ok(StopReason::ByPerson);
+                return stopped((control, keeping), account, self.steps_done(), || {
+                    self.checkpoint()
+                });
+            }
+            if account.is_private() {
+                keeping
+                    .before_look(self.steps_done(), steps)
+                    .map_err(|error| TrainError::keep(error, account))?;
             }
             let (real, fake) = match self.critic_step(account, &mut streams) {
                 Ok(seen) => seen,
@@ -156,6 +171,7 @@ impl<'a> Gan<'a> {
                     self.ladder.generator_stepped();
                 }
             }
+            keeping.keep_if_due(|| self.checkpoint());
             let done = self.steps_done();
             if done.is_multiple_of(report_every) || done == steps {
                 if !self.is_finite() {
@@ -169,6 +185,70 @@ impl<'a> Gan<'a> {
             watched.show(done, || self.averaged_network(), observe);
         }
         Ok(StopReason::Planned)
+    }
+
+    /// Everything that the run needs to go on: released, or worked out of what was.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let mut tensors = vec![
+            NamedTensor::flat("critic", self.critic.parameters()),
+            NamedTensor::flat("generator", self.generator.parameters()),
+            NamedTensor::flat("generator.averaged", &self.averaged),
+        ];
+        tensors.extend(self.critic_adam.tensors("critic.adam"));
+        tensors.extend(self.generator_adam.tensors("generator.adam"));
+        let kept = Kept::Critic {
+            shares: self.shares.clone(),
+            critic: self.critic_adam.steps(),
+            generator: self.generator_adam.steps(),
+            ladder: self.ladder.clone(),
+            since: self.since,
+        };
+        Checkpoint::new(self.steps_done(), &kept, tensors)
+    }
+
+    /// Goes on from a checkpoint: the networks as they were, the position behind all steps that may have been done.
+    ///
+    /// # Errors
+    /// When it is one of another plan.
+    pub fn restore(&mut self, taken: &TakenUp) -> Result<(), TrainError> {
+        let Kept::Critic {
+            critic,
+            generator,
+            ladder,
+            since,
+            ..
+        } = Kept::of(taken)?
+        else {
+            let words = "it is from before the critic's first step";
+            return Err(TrainError::OtherCheckpoint(words.to_owned()));
+        };
+        let (tensors, device) = (&taken.checkpoint.tensors, self.device.clone());
+        let restored = (|| {
+            let flat = |name: &str, length: usize| {
+                find_tensor(tensors, name, [1, length]).map(|values| vector(values.to_vec(), &device))
+            };
+            let weights = flat("critic", self.critic.parameter_count())?;
+            self.critic
+                .set_parameters(weights, self.plan.settings().weight_clamp);
+            let length = self.generator.parameters().dims()[0];
+            self.generator.set_parameters(flat("generator", length)?);
+            self.averaged = flat("generator.averaged", length)?;
+            self.critic_adam
+                .restore("critic.adam", tensors, critic, &device)?;
+            self.generator_adam
+                .restore("generator.adam", tensors, generator, &device)
+        })();
+        restored.map_err(TrainError::other_checkpoint)?;
+        (self.ladder, self.since) = (ladder, since);
+        self.skip(taken.charged.max(taken.checkpoint.step));
+        Ok(())
+    }
+
+    /// Leaves out the steps up to this one, counted with those before the critic's: an earlier life of the run may have
+    /// done them.
+    pub fn skip(&mut self, charged: u64) {
+        let done = charged.min(self.plan.steps());
+        self.step = done.saturating_sub(self.plan.embedding_steps());
     }
 
     /// Equally many images of each class, in turn.

@@ -5,6 +5,8 @@
 //! 2023, "adaptive discriminator step frequency"). It is read off **generated** images and a critic that has been paid
 //! for: post-processing, which costs nothing.
 
+use serde::{Deserialize, Serialize};
+
 /// Weight of the past in the critic's accuracy, a step.
 const MEMORY: f64 = 0.99;
 /// A critic that is right about this share of generated images at most needs a longer turn.
@@ -13,7 +15,7 @@ const UNDECIDED: f64 = 0.6;
 const LONGEST: u64 = 500;
 
 /// Where a run stands on the ladder.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Ladder {
     turn: u64,
     grace: u64,

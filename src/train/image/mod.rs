@@ -4,6 +4,7 @@
 mod embedding;
 mod gan;
 mod grid;
+mod kept;
 mod ladder;
 mod memory;
 mod plan;

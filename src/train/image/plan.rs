@@ -252,6 +252,16 @@ impl ImagePlan {
             })
     }
 
+    /// What will have been charged when so many of all steps are done.
+    pub fn events_until(&self, steps: u64) -> EventList {
+        self.protection
+            .as_ref()
+            .map_or_else(EventList::default, |protection| {
+                let looks = steps.saturating_sub(self.embedding_steps());
+                budget::events_until(protection, self.sampling_rate, looks)
+            })
+    }
+
     /// What a person should know before the start.
     pub fn warnings(&self) -> &[PlanWarning] {
         &self.warnings

@@ -4,14 +4,16 @@ use burn::tensor::Device;
 
 use super::embedding::Learner;
 use super::gan::{Gan, Streams};
+use super::kept::{Kept, Release};
 use super::watched::Watched;
 use super::{ImageGenerator, ImageMethod, ImagePlan, TrainImages};
 use crate::model::DeviceKind;
-use crate::model::image::{EmbeddingMap, ImageGeneratorNet};
+use crate::model::image::ImageGeneratorNet;
 use crate::num::RandomSource;
 use crate::train::control::Control;
+use crate::train::keep::{Keeping, TakenUp};
 use crate::train::observe::Observation;
-use crate::train::privatize::{self, Account, ClassMeans};
+use crate::train::privatize::{self, Account, Refusal};
 use crate::train::training::{StopReason, Synthesizer, TrainError, Trained};
 
 /// A run on images that is ready to start.
@@ -21,6 +23,8 @@ pub struct ImageTraining {
     device: Device,
     random: RandomSource,
     figures: bool,
+    keeping: Keeping,
+    taken: Option<TakenUp>,
 }
 
 /// A generator as it is when a run ends.
@@ -58,7 +62,19 @@ impl ImageTraining {
             device: device.open()?,
             random,
             figures: false,
+            keeping: Keeping::none(),
+            taken: None,
         })
+    }
+
+    /// Keeps the run where a crash cannot reach it, and goes on from where an earlier life of it was cut short.
+    #[must_use]
+    pub fn kept(self, keeping: Keeping, taken: Option<TakenUp>) -> Self {
+        Self {
+            keeping,
+            taken,
+            ..self
+        }
     }
 
     /// Has figures of the generator worked out beside the run, for somebody who watches it (steward only).
@@ -79,6 +95,8 @@ impl ImageTraining {
             device,
             mut random,
             figures,
+            mut keeping,
+            taken,
         } = self;
         let budget = plan.protection().map(|protection| protection.budget);
         let mut account = Account::of(budget, plan.accountant());
@@ -89,19 +107,39 @@ impl ImageTraining {
         let mut watched =
             Watched::start(&images, plan.steps(), figures, &mut free).map_err(TrainError::Thread)?;
         let mut shares = vec![1.0 / classes.len() as f64; classes.len()];
+        if let Some(taken) = &taken {
+            account.taken_up(&plan.events_until(taken.charged))?;
+        }
+        let kept = taken.as_ref().map(Kept::of).transpose()?;
 
         let mut followed = None;
-        if plan.embedding_steps() > 0 {
-            let map = EmbeddingMap::new(
-                (plan.shape().side, plan.shape().colours),
-                plan.settings().frequencies as usize,
+        let is_past = matches!(kept, Some(Kept::Critic { .. }));
+        if plan.embedding_steps() > 0 && !is_past {
+            let (released, adam) = match (&taken, kept) {
+                (Some(taken), Some(Kept::Embedding { map, counts, adam })) => {
+                    let released = Release::restored(&plan, (map, counts), &taken.checkpoint, &device)?;
+                    (released, Some((&taken.checkpoint, adam)))
+                }
+                _ => {
+                    let key = Release::draw_key(&mut free);
+                    let released = release(&plan, key, &images, &mut account, &mut privacy, &device)?;
+                    (released, None)
+                }
+            };
+            shares = shares_of(&released.means.counts);
+            let mut learner = Learner::new(&plan, released, &device, &mut free);
+            if let Some((checkpoint, adam)) = adam {
+                learner.restore(checkpoint, adam, &device)?;
+            }
+            // Behind the release and before the first step, so that it is never made twice.
+            keeping.keep(|| learner.checkpoint());
+            let stopped = learner.take_steps(
+                &plan,
+                (control, &account, &mut keeping),
+                &mut watched,
                 &mut free,
-                &device,
-            );
-            let released = release(&plan, &map, &images, &mut account, &mut privacy, &device)?;
-            shares = shares_of(&released.counts);
-            let mut learner = Learner::new(&plan, &released, map, &device, &mut free);
-            let stopped = learner.take_steps(&plan, (control, &account), &mut watched, &mut free, observe)?;
+                observe,
+            )?;
             followed = Some(Outcome {
                 network: learner.averaged_network(),
                 steps_done: learner.step(),
@@ -119,12 +157,27 @@ impl ImageTraining {
                     Some(followed) => followed.network,
                     None => ImageGeneratorNet::new(plan.shape().clone(), &mut free, &device),
                 };
-                let mut gan = Gan::new(&plan, images, network, &mut free, device);
+                if let (Some(taken), true) = (&taken, is_past) {
+                    shares = kept_shares(taken, classes.len())?;
+                }
+                let mut gan = Gan::new(&plan, images, (network, shares.clone()), &mut free, device);
+                match &taken {
+                    Some(taken) if is_past => gan.restore(taken)?,
+                    // Its first checkpoint may never have been written, and its first steps done all the same.
+                    Some(taken) => gan.skip(taken.charged),
+                    None => {}
+                }
+                keeping.keep(|| gan.checkpoint());
                 let streams = Streams {
                     privacy: &mut privacy,
                     free: &mut free,
                 };
-                let stopped = gan.take_steps((control, &mut watched), &mut account, streams, observe)?;
+                let stopped = gan.take_steps(
+                    (control, &mut watched, &mut keeping),
+                    &mut account,
+                    streams,
+                    observe,
+                )?;
                 Outcome {
                     network: gan.averaged_network(),
                     steps_done: gan.steps_done(),
@@ -148,19 +201,39 @@ impl ImageTraining {
 /// The noisy mean embedding that a generator follows.
 fn release(
     plan: &ImagePlan,
-    map: &EmbeddingMap,
+    key: [u8; 32],
     images: &TrainImages,
     account: &mut Account,
     random: &mut RandomSource,
     device: &Device,
-) -> Result<ClassMeans, TrainError> {
+) -> Result<Release, TrainError> {
+    let map = Release::map(plan, key, device);
     let noise = plan.protection().and_then(|protection| protection.marginals);
-    privatize::mean_embedding(account, map, images, noise, random, device).map_err(|source| {
-        TrainError::Refused {
-            source,
-            executed: account.executed(),
+    let means = privatize::mean_embedding(account, &map, images, noise, random, device)
+        .map_err(|source| refused(source, account))?;
+    Ok(Release { key, map, means })
+}
+
+fn refused(source: Refusal, account: &Account) -> TrainError {
+    TrainError::Refused {
+        source,
+        executed: account.executed(),
+    }
+}
+
+/// How often each class is drawn, as a checkpoint holds it.
+fn kept_shares(taken: &TakenUp, classes: usize) -> Result<Vec<f64>, TrainError> {
+    match Kept::of(taken)? {
+        Kept::Critic { shares, .. }
+            if shares.len() == classes && shares.iter().all(|share| share.is_finite() && *share >= 0.0) =>
+        {
+            Ok(shares)
         }
-    })
+        _ => {
+            let words = "its classes are others";
+            Err(TrainError::OtherCheckpoint(words.to_owned()))
+        }
+    }
 }
 
 /// Shares of the classes by their noisy counts; alike if nothing can be told.

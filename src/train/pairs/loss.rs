@@ -2,10 +2,13 @@
 
 use burn::tensor::{Device, Tensor};
 
-use crate::model::{matrix, read};
+use crate::model::{NamedTensor, WeightsError, find_tensor, matrix, read};
 use crate::train::layout::RowLayout;
 use crate::train::privatize::PairCounts;
 use crate::train::targets::project_to_simplex;
+
+/// The released pairs' name in files.
+const PAIRS: &str = "released.pairs";
 
 /// Shares of every pair of categories, jointly with the label's.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +33,21 @@ impl PairShares {
             width,
             shares: counts.counts.iter().map(|count| count / rows).collect(),
         }
+    }
+
+    /// Takes the shares back from a file's tensors.
+    ///
+    /// # Errors
+    /// When they are missing, or not those of the layout.
+    pub fn restored(tensors: &[NamedTensor], layout: &RowLayout) -> Result<Self, WeightsError> {
+        let width = layout.width();
+        let classes = layout.label().map_or(1, |label| label.width);
+        let shares = find_tensor(tensors, PAIRS, [classes * width, width])?;
+        Ok(Self {
+            classes,
+            width,
+            shares: shares.iter().copied().map(f64::from).collect(),
+        })
     }
 
     /// Each category's share: of a column's, those of all classes together; of the label's, the mean that the columns
@@ -160,6 +178,24 @@ impl PairLoss {
             single_mask: matrix(single_mask, 1, width, device),
             label: layout.label().map(|label| (label.offset, label.width)),
             weight,
+        }
+    }
+
+    /// The targets as a file's tensor: pairs above the diagonal, single columns on it.
+    pub fn tensor(&self) -> NamedTensor {
+        let width = self.pair_mask.dims()[0];
+        let mut values = Vec::with_capacity(self.pairs.len() * width * width);
+        for (pairs, single) in self.pairs.iter().zip(&self.single) {
+            let start = values.len();
+            values.extend(read(pairs.clone()));
+            for (at, share) in read(single.clone()).into_iter().enumerate() {
+                values[start + at * width + at] = share;
+            }
+        }
+        NamedTensor {
+            name: PAIRS.to_owned(),
+            shape: [self.pairs.len() * width, width],
+            values,
         }
     }
 

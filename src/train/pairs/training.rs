@@ -4,19 +4,23 @@
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
 
 use super::PairPlan;
 use super::loss::{PairDistance, PairLoss, PairMeans, PairShares};
 use crate::data::{EncodedRows, FineWeights, RowEncoder};
-use crate::model::{Adam, AdamSettings, DeviceKind, Generator, GeneratorShape, read};
+use crate::model::{
+    Adam, AdamSettings, DeviceKind, Generator, GeneratorShape, NamedTensor, find_tensor, read, vector,
+};
 use crate::num::RandomSource;
 use crate::train::control::Control;
 use crate::train::fidelity::{FidelityThread, bars_of};
+use crate::train::keep::{Checkpoint, Keeping, TakenUp};
 use crate::train::observe::{Observation, StepObservation};
 use crate::train::privatize::{self, Account, Refusal};
 use crate::train::synthesizer::TableGenerator;
 use crate::train::targets::fine_weights;
-use crate::train::training::{StopReason, Synthesizer, TrainError, Trained};
+use crate::train::training::{StopReason, Synthesizer, TrainError, Trained, stopped};
 
 /// A run reports about this many steps in all.
 const REPORTS: u64 = 250;
@@ -32,6 +36,15 @@ pub struct PairTraining {
     rows: Arc<EncodedRows>,
     device: Device,
     random: RandomSource,
+    keeping: Keeping,
+    taken: Option<TakenUp>,
+}
+
+/// What is kept of a run that is not a tensor.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    steps: i32,
+    fine: Option<FineWeights>,
 }
 
 impl PairTraining {
@@ -61,7 +74,19 @@ impl PairTraining {
             rows: Arc::new(rows),
             device: device.open()?,
             random,
+            keeping: Keeping::none(),
+            taken: None,
         })
+    }
+
+    /// Keeps the run where a crash cannot reach it, and goes on from where an earlier life of it was cut short.
+    #[must_use]
+    pub fn kept(self, keeping: Keeping, taken: Option<TakenUp>) -> Self {
+        Self {
+            keeping,
+            taken,
+            ..self
+        }
     }
 
     /// Trains to the planned end, or until stopped. Blocks the calling thread, which owns the tensors; `observe` is
@@ -76,24 +101,38 @@ impl PairTraining {
             rows,
             device,
             mut random,
+            mut keeping,
+            taken,
         } = self;
         let budget = plan.protection().map(|protection| protection.budget);
         let mut account = Account::of(budget, PairPlan::ACCOUNTANT);
         // Noise rests on its own stream; latents and weights are independent of the rows.
         let mut privacy_random = random.fork();
         let mut free_random = random.fork();
-        let bought = buy(&plan, &rows, &mut account, &mut privacy_random);
-        let (shares, fine) = bought.map_err(|source| TrainError::Refused {
-            source,
-            executed: account.executed(),
-        })?;
+        let (shares, fine) = match &taken {
+            None => buy(&plan, &rows, &mut account, &mut privacy_random).map_err(|source| {
+                TrainError::Refused {
+                    source,
+                    executed: account.executed(),
+                }
+            })?,
+            Some(taken) => {
+                account.taken_up(&plan.events())?;
+                bought(&plan, &taken.checkpoint)?
+            }
+        };
         let fidelity =
             FidelityThread::start(Arc::clone(&rows), bars_of(&encoder)).map_err(TrainError::Thread)?;
         let mut learner = Learner::new(&plan, &shares, (encoder, fine), &device, &mut free_random);
+        if let Some(taken) = &taken {
+            learner.restore(&taken.checkpoint, &device)?;
+        }
+        // Behind both releases and before the first step, so that neither is ever made twice.
+        keeping.keep(|| learner.checkpoint());
         let mut fidelity = Some(fidelity);
         let stopped = learner.take_steps(
             &plan,
-            (control, &account),
+            (control, &account, &mut keeping),
             &mut fidelity,
             &mut free_random,
             observe,
@@ -132,6 +171,20 @@ fn buy(
         });
     }
     Ok((shares, fine))
+}
+
+/// The same, as a checkpoint holds it.
+fn bought(plan: &PairPlan, checkpoint: &Checkpoint) -> Result<(PairShares, Option<FineWeights>), TrainError> {
+    let layout = plan.layout();
+    let kept: Kept = checkpoint.state().map_err(TrainError::OtherCheckpoint)?;
+    let shares = PairShares::restored(&checkpoint.tensors, layout).map_err(TrainError::other_checkpoint)?;
+    let cells: Vec<usize> = layout.fine().iter().map(|column| column.cells).collect();
+    let is_wanted = plan.settings().fine_decode && !cells.is_empty();
+    if kept.fine.as_ref().map(FineWeights::cells) != is_wanted.then_some(cells) {
+        let words = "its weights of fine cells are of another schema";
+        return Err(TrainError::OtherCheckpoint(words.to_owned()));
+    }
+    Ok((shares, kept.fine))
 }
 
 /// A generator on its way to the released pairs. It holds nothing private.
@@ -207,7 +260,7 @@ impl Learner {
     fn take_steps(
         &mut self,
         plan: &PairPlan,
-        (control, account): (&Control, &Account),
+        (control, account, keeping): (&Control, &Account, &mut Keeping),
         fidelity: &mut Option<FidelityThread>,
         random: &mut RandomSource,
         observe: &mut dyn FnMut(Observation),
@@ -216,7 +269,7 @@ impl Learner {
         let report_every = steps.div_ceil(REPORTS);
         while self.step < steps {
             if !control.may_go_on() {
-                return Ok(StopReason::ByPerson);
+                return stopped((control, keeping), account, self.step, || self.checkpoint());
             }
             let left = 1.0 - self.step as f64 / steps as f64;
             self.adam
@@ -228,6 +281,7 @@ impl Learner {
                 self.averaged.clone().mul_scalar(keep) + parameters.clone().mul_scalar(1.0 - keep);
             self.generator.set_parameters(parameters);
             self.step += 1;
+            keeping.keep_if_due(|| self.checkpoint());
             if self.step.is_multiple_of(report_every) || self.step == steps {
                 let loss = distance.read();
                 let weights = read(self.averaged.clone().sum())[0];
@@ -255,6 +309,40 @@ impl Learner {
             }
         }
         Ok(StopReason::Planned)
+    }
+
+    /// Everything that the run needs to go on: released, or worked out of what was.
+    fn checkpoint(&self) -> Checkpoint {
+        let mut tensors = vec![
+            NamedTensor::flat("generator", self.generator.parameters()),
+            NamedTensor::flat("generator.averaged", &self.averaged),
+            self.loss.tensor(),
+        ];
+        tensors.extend(self.adam.tensors("generator.adam"));
+        let kept = Kept {
+            steps: self.adam.steps(),
+            fine: self.fine.clone(),
+        };
+        Checkpoint::new(self.step, &kept, tensors)
+    }
+
+    /// Goes on from a checkpoint. Nothing looks at rows any more, so the steps after it are free.
+    fn restore(&mut self, checkpoint: &Checkpoint, device: &Device) -> Result<(), TrainError> {
+        let kept: Kept = checkpoint.state().map_err(TrainError::OtherCheckpoint)?;
+        let length = self.generator.parameters().dims()[0];
+        let restored = (|| {
+            let flat = |name: &str| {
+                find_tensor(&checkpoint.tensors, name, [1, length])
+                    .map(|values| vector(values.to_vec(), device))
+            };
+            self.generator.set_parameters(flat("generator")?);
+            self.averaged = flat("generator.averaged")?;
+            self.adam
+                .restore("generator.adam", &checkpoint.tensors, kept.steps, device)
+        })();
+        restored.map_err(TrainError::other_checkpoint)?;
+        self.step = checkpoint.step;
+        Ok(())
     }
 
     /// The loss of a fresh batch and its slope by the parameters, each part of the batch on a core of its own.

@@ -2,6 +2,7 @@
 
 use crate::model::DeviceError;
 use crate::privacy::EventList;
+use crate::train::keep::KeepError;
 use crate::train::privatize::Refusal;
 use crate::train::synthesizer::SampleError;
 
@@ -76,19 +77,51 @@ pub enum TrainError {
         /// What had been executed.
         executed: EventList,
     },
+    /// A checkpoint is not one of this plan.
+    #[error("the checkpoint does not belong to this plan: {0}")]
+    OtherCheckpoint(String),
+    /// The run may not go on, since it could be taken up later with more steps than are charged.
+    #[error("the run could not be kept")]
+    Keep {
+        /// The cause.
+        #[source]
+        source: KeepError,
+        /// What had been executed.
+        executed: EventList,
+    },
+    /// The program is being closed: the run is left as it is, to be taken up later.
+    #[error("the run was left at step {step}, to be taken up later")]
+    Left {
+        /// Steps done.
+        step: u64,
+        /// What had been executed.
+        executed: EventList,
+    },
     /// The system has no thread to give.
     #[error("the thread that compares rows could not be started")]
     Thread(#[source] std::io::Error),
 }
 
 impl TrainError {
+    /// Whether it failed before its first look at the rows, and before it counted what an earlier life of it did.
+    pub const fn is_early(&self) -> bool {
+        matches!(
+            self,
+            Self::Device(_) | Self::OtherRows { .. } | Self::OtherCheckpoint(_) | Self::Thread(_)
+        )
+    }
+
     /// What the run had executed before it failed: it stays charged. Empty if it failed before the first look.
     pub fn executed(&self) -> EventList {
         match self {
             Self::Refused { executed, .. }
             | Self::NotFinite { executed, .. }
-            | Self::Sample { executed, .. } => executed.clone(),
-            Self::Device(_) | Self::OtherRows { .. } | Self::Thread(_) => EventList::default(),
+            | Self::Sample { executed, .. }
+            | Self::Keep { executed, .. }
+            | Self::Left { executed, .. } => executed.clone(),
+            Self::Device(_) | Self::OtherRows { .. } | Self::OtherCheckpoint(_) | Self::Thread(_) => {
+                EventList::default()
+            }
         }
     }
 }

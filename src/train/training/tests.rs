@@ -178,7 +178,7 @@ fn numbers_that_stop_being_finite_end_the_run_and_keep_the_account() {
     let broken = state.generator.parameters().clone().mul_scalar(f64::NAN);
     state.generator.set_parameters(broken);
     let error = state
-        .take_steps(&Control::new(), &mut account, &mut |_| ())
+        .take_steps((&Control::new(), &mut Keeping::none()), &mut account, &mut |_| ())
         .unwrap_err();
     assert!(matches!(error, TrainError::NotFinite { step: 1, .. }), "{error}");
     assert_eq!(error.executed(), account.executed());

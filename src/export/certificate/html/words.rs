@@ -1,6 +1,8 @@
 //! The page's sentences, in English and in Chinese.
 
-use crate::export::certificate::{CheckCost, NoClaim, NoiseKind, NotAccounted, NotProtected, Sampling, Stop};
+use crate::export::certificate::{
+    CheckCost, NoClaim, NoiseKind, NotAccounted, NotProtected, Resumed, Sampling, Stop,
+};
 use crate::num::RandomOrigin;
 use crate::privacy::ledger::PrivacyUnit;
 use crate::privacy::meaning::Language;
@@ -102,6 +104,19 @@ impl Words {
             NoiseKind::DiscreteGaussian => self.say("discrete Gaussian on a grid", "网格上的离散高斯噪声"),
             NoiseKind::DiscreteLaplace => self.say("discrete Laplace on a grid", "网格上的离散拉普拉斯噪声"),
             NoiseKind::Exponential => self.say("selection by the exponential mechanism", "用指数机制选取"),
+        }
+    }
+
+    /// How often the work was taken up again, and what that did to the account.
+    pub fn resumed(self, resumed: Resumed) -> String {
+        let Resumed { times, lost_steps } = resumed;
+        match self.0 {
+            Language::English => format!(
+                "{times} × after the program was cut short; {lost_steps} steps that may have been lost with it are charged, and the work ended as many steps earlier"
+            ),
+            Language::Chinese => format!(
+                "程序中断后继续 {times} 次；可能随之丢失的 {lost_steps} 步已计费，训练相应地提前同样多步结束"
+            ),
         }
     }
 

@@ -78,6 +78,10 @@ fn facts() -> CertificateFacts {
         noise: vec![NoiseKind::FloatingPointGaussian],
         random_source: Some(RandomOrigin::OperatingSystem),
         stop: Some(Stop::Planned),
+        resumed: Some(Resumed {
+            times: 2,
+            lost_steps: 17,
+        }),
         spending: None,
         choices: Choices {
             looked: true,

@@ -1,0 +1,377 @@
+//! Runs that were cut short, and what is kept of them: a checkpoint and a journal of steps each, in the folder
+//! `checkpoints` beside the ledger.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Table;
+use crate::engine::command::{Method, PrivacyTarget, RunRequest};
+use crate::engine::event::{Area, Problem};
+use crate::engine::ledger_thread::LedgerHandle;
+use crate::engine::session::SessionData;
+use crate::engine::snapshot::Dataset;
+use crate::export::certificate::Resumed;
+use crate::export::{CheckpointFile, Recipe, StepJournal};
+use crate::message;
+use crate::privacy::ledger::{Entry, EntryId, Status};
+use crate::privacy::{CountedEvent, EventList, PrivacyEvent};
+use crate::train::keep::TakenUp;
+
+/// How the name of a checkpoint ends.
+const CHECKPOINT: &str = "checkpoint";
+/// How the name of a journal ends.
+const JOURNAL: &str = "steps";
+/// How the name of a run with an entry in the ledger begins.
+const ENTRY: &str = "entry-";
+/// How the name of a run without a promise begins.
+const PLAIN: &str = "run-";
+
+/// What the engine keeps of a run beside its state: choices and public knowledge, the events, and the data set's
+/// keyed seal. No rows, and nothing read off rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct KeptRun {
+    /// The reservation; none without a promise.
+    pub entry: Option<EntryId>,
+    /// The ledger's seal under the digest of the data: means nothing outside this installation.
+    pub seal: String,
+    /// Where the data is, and its schema.
+    pub data: SessionData,
+    /// The run, as a recipe file holds it.
+    pub recipe: String,
+    /// Everything that the plan charges.
+    pub planned: EventList,
+    /// All steps.
+    pub steps: u64,
+    /// Whether an earlier run on this data set was watched.
+    pub tuned: bool,
+    /// Whether private figures of this one may have been seen.
+    pub looked: bool,
+    /// How often it was taken up before.
+    pub resumed: Resumed,
+}
+
+impl KeptRun {
+    /// The run that was asked for.
+    ///
+    /// # Errors
+    /// When the recipe cannot be read.
+    pub fn request(&self) -> Result<RunRequest, Problem> {
+        let recipe: Recipe =
+            toml::from_str(&self.recipe).map_err(|error| Problem::new(Area::Train, &error))?;
+        let request = RunRequest::from_recipe(&recipe)?;
+        Ok(RunRequest {
+            watched: self.looked,
+            ..request
+        })
+    }
+}
+
+/// A run that was cut short, as it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InterruptedRun {
+    /// The data set's name.
+    pub dataset: String,
+    /// The data set's file; none for one that ships with the program.
+    pub path: Option<PathBuf>,
+    /// The method.
+    pub method: Method,
+    /// The promise.
+    pub target: Option<PrivacyTarget>,
+    /// Its entry in the ledger; none without a promise.
+    pub entry: Option<EntryId>,
+    /// The step of the checkpoint.
+    pub step: u64,
+    /// The step at which it goes on: those before it may have been done, and count as done.
+    pub goes_on: u64,
+    /// All steps.
+    pub steps: u64,
+    /// How often it was taken up before.
+    pub resumed: u32,
+}
+
+impl InterruptedRun {
+    /// Steps that may have been done since the checkpoint, and count as done.
+    pub const fn lost(&self) -> u64 {
+        self.goes_on.saturating_sub(self.step)
+    }
+}
+
+/// One that was cut short, or what is wrong with its files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interrupted {
+    /// Its name, by which it is taken up.
+    pub id: String,
+    /// Its entry in the ledger, by the name.
+    pub entry: Option<EntryId>,
+    /// What is known of it, or why it cannot be taken up.
+    pub run: Result<Arc<InterruptedRun>, Problem>,
+}
+
+/// The folder of all checkpoints.
+pub(super) fn folder(home: &Path) -> PathBuf {
+    home.join("checkpoints")
+}
+
+/// The two files of a run.
+#[derive(Clone, Debug)]
+pub(super) struct KeptFiles {
+    pub id: String,
+    folder: PathBuf,
+}
+
+impl KeptFiles {
+    pub fn of(home: &Path, id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            folder: folder(home),
+        }
+    }
+
+    /// Names a new run: by its entry in the ledger, or by the first number that is free.
+    pub fn name(home: &Path, entry: Option<EntryId>) -> Self {
+        if let Some(entry) = entry {
+            return Self::of(home, &format!("{ENTRY}{entry}"));
+        }
+        let free = (1_u64..)
+            .map(|number| Self::of(home, &format!("{PLAIN}{number}")))
+            .find(|files| !files.journal().exists() && !files.checkpoint().exists());
+        free.unwrap_or_else(|| Self::of(home, PLAIN))
+    }
+
+    pub fn checkpoint(&self) -> PathBuf {
+        self.folder.join(format!("{}.{CHECKPOINT}", self.id))
+    }
+
+    pub fn journal(&self) -> PathBuf {
+        self.folder.join(format!("{}.{JOURNAL}", self.id))
+    }
+
+    /// Takes the checkpoint away for good: after this the run cannot be taken up, whatever happens to the machine.
+    ///
+    /// # Errors
+    /// When it is still there.
+    pub fn remove_checkpoint(&self) -> std::io::Result<()> {
+        match fs::remove_file(self.checkpoint()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ if cfg!(unix) && self.folder.exists() => fs::File::open(&self.folder)?.sync_all(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes both files away: the checkpoint first, so that no journal is ever missing beside one.
+    ///
+    /// # Errors
+    /// When one of them is still there.
+    pub fn remove(&self) -> std::io::Result<()> {
+        self.remove_checkpoint()?;
+        match fs::remove_file(self.journal()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn entry(&self) -> Option<EntryId> {
+        self.id.strip_prefix(ENTRY)?.parse().ok().map(EntryId)
+    }
+
+    /// What is known of the run, without its tensors; `None` while some program runs it.
+    fn look(&self) -> Option<Interrupted> {
+        let seen = StepJournal::look(&self.journal());
+        if matches!(seen, Ok((_, true))) {
+            return None;
+        }
+        let run = seen
+            .map_err(|error| Problem::new(Area::Train, &error))
+            .and_then(|(announced, _)| self.describe(announced));
+        Some(Interrupted {
+            id: self.id.clone(),
+            entry: self.entry(),
+            run: run.map(Arc::new),
+        })
+    }
+
+    fn describe(&self, announced: u64) -> Result<InterruptedRun, Problem> {
+        let (run, step) = CheckpointFile::<KeptRun>::look(&self.checkpoint())
+            .map_err(|error| Problem::new(Area::Train, &error))?;
+        let request = run.request()?;
+        Ok(InterruptedRun {
+            dataset: run.data.name.clone(),
+            path: run.data.path.clone(),
+            method: request.method,
+            target: request.target,
+            entry: run.entry,
+            step,
+            goes_on: goes_on(&run, step, announced),
+            steps: run.steps,
+            resumed: run.resumed.times,
+        })
+    }
+
+    /// What the engine keeps of the run, without its tensors.
+    ///
+    /// # Errors
+    /// When the checkpoint cannot be read.
+    pub fn describe_whole(&self) -> Result<KeptRun, Problem> {
+        CheckpointFile::<KeptRun>::look(&self.checkpoint())
+            .map(|(run, _)| run)
+            .map_err(|error| Problem::new(Area::Train, &error))
+    }
+
+    /// Whether some program runs it just now.
+    pub fn is_held(&self) -> bool {
+        matches!(StepJournal::look(&self.journal()), Ok((_, true)))
+    }
+
+    /// Reads all of the run, and holds it: nobody else can take it up until the journal is dropped.
+    ///
+    /// # Errors
+    /// When somebody holds it, or a file cannot be used.
+    pub fn take_up(&self) -> Result<(KeptRun, TakenUp, StepJournal), Problem> {
+        let failed = |error: &(dyn std::error::Error + 'static)| Problem::new(Area::Train, error);
+        let (journal, announced) = StepJournal::take_up(&self.journal()).map_err(|error| failed(&error))?;
+        let file = CheckpointFile::<KeptRun>::load(&self.checkpoint()).map_err(|error| failed(&error))?;
+        if file.program != env!("CARGO_PKG_VERSION") {
+            return Err(Problem::plain(
+                Area::Train,
+                message!(
+                    "say-other-program",
+                    "the run was begun by version {version} of the program; take it up with that one (what it reserved stays charged)",
+                    version = file.program
+                ),
+            ));
+        }
+        let charged = goes_on(&file.run, file.checkpoint.step, announced);
+        let taken = TakenUp {
+            checkpoint: file.checkpoint,
+            charged,
+        };
+        Ok((file.run, taken, journal))
+    }
+}
+
+impl KeptRun {
+    /// What of the plan is charged when the run has come to a step, counted with those that are free: they come first.
+    pub fn events_until(&self, step: u64) -> EventList {
+        let looks = |counted: &CountedEvent| match counted.event {
+            PrivacyEvent::PoissonSampledGaussian { steps, .. } => steps.saturating_mul(counted.count),
+            _ => 0,
+        };
+        let all: u64 = self.planned.events.iter().map(looks).sum();
+        let mut left = step.saturating_sub(self.steps.saturating_sub(all));
+        let mut charged = EventList::new(self.planned.neighboring);
+        for counted in &self.planned.events {
+            match &counted.event {
+                PrivacyEvent::PoissonSampledGaussian {
+                    sampling_rate,
+                    noise_multiplier,
+                    ..
+                } => {
+                    let steps = looks(counted).min(left);
+                    left -= steps;
+                    if steps > 0 {
+                        let event = PrivacyEvent::PoissonSampledGaussian {
+                            sampling_rate: *sampling_rate,
+                            noise_multiplier: *noise_multiplier,
+                            steps,
+                        };
+                        charged.push(event, 1);
+                    }
+                }
+                other => charged.push(other.clone(), counted.count),
+            }
+        }
+        charged
+    }
+}
+
+/// Where a run goes on. Without a promise nothing is counted, so no step is lost.
+fn goes_on(run: &KeptRun, step: u64, announced: u64) -> u64 {
+    let counted = if run.entry.is_some() { announced } else { 0 };
+    step.max(counted.min(run.steps))
+}
+
+/// All runs of which files are kept and that no program runs, by name.
+pub(super) fn find(home: &Path) -> Vec<Interrupted> {
+    let Ok(entries) = fs::read_dir(folder(home)) else {
+        return Vec::new();
+    };
+    let mut ids: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let path = entry.path();
+            let ending = path.extension()?;
+            let stem = path.file_stem()?.to_str()?;
+            (ending == CHECKPOINT || ending == JOURNAL).then(|| stem.to_owned())
+        })
+        .collect();
+    ids.sort_by_key(|id| (id.len(), id.clone()));
+    ids.dedup();
+    ids.iter()
+        .filter_map(|id| KeptFiles::of(home, id).look())
+        .collect()
+}
+
+/// Those of them that can be taken up or thrown away. What is left of runs whose account is settled is cleared away:
+/// `open` are the reservations that are not, read after the files were found, so that none is missing; or `None` where
+/// the ledger cannot be read.
+pub(super) fn sort_out(home: &Path, found: Vec<Interrupted>, open: Option<&[EntryId]>) -> Vec<Interrupted> {
+    let mut kept = Vec::new();
+    for interrupted in found {
+        let files = KeptFiles::of(home, &interrupted.id);
+        let is_settled = match (interrupted.entry, open) {
+            (Some(entry), Some(open)) => !open.contains(&entry),
+            // One without a promise that has no checkpoint has nothing to go on from.
+            (None, _) => !files.checkpoint().exists(),
+            (Some(_), None) => false,
+        };
+        if is_settled {
+            // What cannot be removed now is tried again at the next start.
+            let _ = files.remove();
+        } else {
+            kept.push(interrupted);
+        }
+    }
+    kept
+}
+
+/// Reservations that nobody has settled.
+pub(super) fn open_reservations(entries: &[Entry]) -> Vec<EntryId> {
+    let open = entries.iter().filter(|entry| entry.status == Status::Reserved);
+    open.map(|entry| entry.id).collect()
+}
+
+/// The ledger's seal under the digest of a table: by it a run knows its data again.
+///
+/// # Errors
+/// When the ledger cannot be used.
+pub(super) fn seal_of(table: &Table, ledger: &LedgerHandle) -> Result<String, Problem> {
+    let digest: Vec<String> = table
+        .content_digest()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    ledger
+        .seal(format!("data of a run: {}", digest.concat()))
+        .map_err(|error| Problem::new(Area::Ledger, &error))
+}
+
+/// Whether a run that was cut short learned from this data set.
+///
+/// # Errors
+/// When it did not, or the ledger cannot be used.
+pub(super) fn check_data(run: &KeptRun, dataset: &Dataset, ledger: &LedgerHandle) -> Result<(), Problem> {
+    if seal_of(&dataset.table, ledger)? == run.seal {
+        return Ok(());
+    }
+    Err(Problem::plain(
+        Area::Train,
+        message!(
+            "say-other-data",
+            "`{name}` is not the data that the run learned from: its content has changed; put the file back as it was, or discard the run (what it reserved stays charged)",
+            name = dataset.name
+        ),
+    ))
+}
