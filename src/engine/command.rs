@@ -343,6 +343,8 @@ pub enum Command {
     /// Ends a run after the step that it is in and throws away all that came of it: nothing is kept, nothing is
     /// charged, and the number of such runs stands on later certificates.
     Discard(RunId),
+    /// Gives a run another name; an empty one brings its own back.
+    Rename(RunId, String),
     /// Removes a finished run from the list (its ledger entry stays).
     Forget(RunId),
     /// Writes a synthetic table, its certificate, its recipe and its generator.

@@ -261,6 +261,7 @@ impl Coordinator {
             Command::Resume(run) => self.runs.resume(run),
             Command::Stop(run) => self.stop_run(run),
             Command::Discard(run) => self.discard_run(run),
+            Command::Rename(run, name) => self.runs.rename(run, &name),
             Command::Forget(run) => self.runs.forget(run),
             Command::Export(request) => self.start_export(*request),
             Command::CancelExport => self.export.cancel(),

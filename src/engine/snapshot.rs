@@ -256,6 +256,10 @@ impl RunState {
 pub struct RunView {
     /// The run.
     pub id: RunId,
+    /// What a person calls it; `None` for what it is called by itself.
+    pub name: Option<String>,
+    /// Its entry in the ledger, once it has one.
+    pub entry: Option<EntryId>,
     /// The data set's name.
     pub dataset: String,
     /// The method.

@@ -32,7 +32,7 @@ pub enum Intent {
     Speak(Language),
     /// Asks whether a run shall stop, and says what that means.
     AskStop(RunId),
-    /// Asks whether a result that was never exported is taken off the list.
+    /// Asks whether a run is deleted, and says what stays of it.
     AskForget(RunId),
     /// Asks a question that needs nothing but its answer.
     Ask(Box<Question>),

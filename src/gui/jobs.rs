@@ -16,8 +16,11 @@ use crate::gui::widgets::{self, Icon};
 /// The height of the job strip.
 pub const STRIP: f32 = 56.0;
 
-/// What a run is called: method, data set, promise.
+/// What a run is called: by a person, or else by method, data set and promise.
 pub fn run_title(cx: &Cx<'_>, run: &RunView) -> String {
+    if let Some(name) = &run.name {
+        return name.clone();
+    }
     let key = format!("method-{}", run.method.name());
     let method = cx.texts.get(&key);
     let data = run
@@ -144,12 +147,7 @@ fn run_job(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
     ui.push_id(run.id, |ui| match run.state {
         RunState::Finished(_) | RunState::Failed(_) => {
             if widgets::icon_button(ui, Icon::Close, cx.texts.get("run-forget")).clicked() {
-                // What was paid for and lies in no file would be gone for good.
-                if matches!(run.state, RunState::Finished(_)) && !run.exported {
-                    cx.intents.push(Intent::AskForget(run.id));
-                } else {
-                    cx.send(Command::Forget(run.id));
-                }
+                cx.intents.push(Intent::AskForget(run.id));
             }
         }
         _ => {

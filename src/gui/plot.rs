@@ -32,6 +32,32 @@ pub enum Dash {
     SolidDiamond,
     /// Dashed: planned or projected.
     Dashed,
+    /// A thinner line of another run, its end marked by its place among them.
+    Over(usize),
+}
+
+impl Dash {
+    /// The mark at the line's end, if it has one.
+    const fn mark(self) -> Option<MarkerShape> {
+        match self {
+            Self::Solid => Some(MarkerShape::Circle),
+            Self::SolidDiamond => Some(MarkerShape::Diamond),
+            Self::Dashed => None,
+            Self::Over(0) => Some(MarkerShape::Square),
+            Self::Over(1) => Some(MarkerShape::Up),
+            Self::Over(2) => Some(MarkerShape::Down),
+            Self::Over(3) => Some(MarkerShape::Right),
+            Self::Over(_) => Some(MarkerShape::Left),
+        }
+    }
+
+    /// The line's width.
+    const fn width(self) -> f32 {
+        match self {
+            Self::Over(_) => 1.4,
+            _ => 2.0,
+        }
+    }
 }
 
 /// A line of a plot.
@@ -283,19 +309,14 @@ impl Chart<'_> {
             } else {
                 LineStyle::Solid
             };
-            let stroke = Stroke::new(2.0, curve.color);
+            let stroke = Stroke::new(curve.dash.width(), curve.color);
             plot.line(
                 Line::new(curve.name, finite(curve.line))
                     .stroke(stroke)
                     .style(style),
             );
             let Some([x, y]) = last(curve.line) else { continue };
-            if curve.dash != Dash::Dashed {
-                let shape = if curve.dash == Dash::Solid {
-                    MarkerShape::Circle
-                } else {
-                    MarkerShape::Diamond
-                };
+            if let Some(shape) = curve.dash.mark() {
                 let end = Points::new("", vec![[x, y]])
                     .shape(shape)
                     .radius(4.0)

@@ -32,7 +32,7 @@ pub enum Question {
     Keys,
     /// Which action to do, by name, and the highlighted one of those that match.
     Palette(String, usize),
-    /// Whether a result that was never exported is taken off the list.
+    /// Whether a run is deleted, and what stays of it.
     Forget(RunId),
     /// Whether to throw away what is kept of a run that was cut short.
     Abandon(String),

@@ -64,6 +64,8 @@ pub struct Palette {
     pub broken: Color32,
     /// Real rows in plots.
     pub real: Color32,
+    /// Other runs that are drawn over the one in view.
+    pub overlaid: [Color32; 5],
 }
 
 const fn rgb(hex: u32) -> Color32 {
@@ -91,6 +93,13 @@ impl Palette {
         warn_text: rgb(0x8F5C12),
         broken: rgb(0xC62828),
         real: rgb(0xD3D0CA),
+        overlaid: [
+            rgb(0x6B4C9A),
+            rgb(0x2F704C),
+            rgb(0xA83A6B),
+            rgb(0x6E6614),
+            rgb(0x1B6F7A),
+        ],
     };
 
     /// The dark theme.
@@ -113,6 +122,13 @@ impl Palette {
         warn_text: rgb(0xE0B050),
         broken: rgb(0xF2665E),
         real: rgb(0x565961),
+        overlaid: [
+            rgb(0xB99AE0),
+            rgb(0x7CC29B),
+            rgb(0xE08FB0),
+            rgb(0xC8C26A),
+            rgb(0x6FC7CF),
+        ],
     };
 
     /// The colours of a theme.

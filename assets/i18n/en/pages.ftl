@@ -251,7 +251,6 @@ start-open-columns = These need your decision on the data page: { $names }.
 train-empty-title = No run yet
 train-empty = The plan on the left holds the best settings we know for this table. Press Start and watch the run draw itself here.
 train-empty-blocked = Before a run can start, the data page needs you.
-run-shown = Show
 run-of-table = Results of { $name }
 run-no-claim = This run makes no DP claim.
 finished-line = { $steps } steps in { $time }

@@ -242,7 +242,6 @@ start-open-columns = 以下各项需要您在数据页面决定：{ $names }。
 train-empty-title = 还没有训练
 train-empty = 左边的方案是我们所知的、适合此数据表的最好设置。按“开始”，训练过程就会在这里画出来。
 train-empty-blocked = 开始之前，数据页面需要您处理。
-run-shown = 显示
 run-of-table = { $name } 的结果
 run-no-claim = 这次训练没有差分隐私保证。
 finished-line = { $steps } 步，用时 { $time }

@@ -97,6 +97,13 @@ impl Runs {
         }
     }
 
+    pub fn rename(&mut self, id: RunId, name: &str) {
+        if let Some(run) = self.find(id) {
+            let name = name.trim();
+            Arc::make_mut(&mut run.view).name = (!name.is_empty()).then(|| name.to_owned());
+        }
+    }
+
     pub fn forget(&mut self, id: RunId) {
         self.runs
             .retain(|run| run.view.id != id || run.view.state.is_active());
@@ -216,6 +223,8 @@ impl Coordinator {
         let slot = Arc::new(RunSlot::default());
         let view = Arc::new(RunView {
             id,
+            name: None,
+            entry: None,
             dataset: dataset.name.clone(),
             method: request.method,
             target: request.target,
@@ -319,6 +328,7 @@ impl Coordinator {
     pub(super) fn run_started(&mut self, id: RunId, entry: Option<EntryId>) {
         if let Some(run) = self.runs.find(id) {
             let view = Arc::make_mut(&mut run.view);
+            view.entry = entry;
             if view.state == RunState::Preparing {
                 view.state = RunState::Running;
             }

@@ -133,9 +133,10 @@ pub fn svg(chart: &Chart<'_>, cx: &Cx<'_>) -> String {
         };
         let _ = writeln!(
             svg,
-            "<path d=\"{}\" stroke=\"{color}\" stroke-opacity=\".35\" fill=\"none\"/>\n<path d=\"{}\" stroke=\"{color}\" stroke-width=\"2\" fill=\"none\"{dash}/>",
+            "<path d=\"{}\" stroke=\"{color}\" stroke-opacity=\".35\" fill=\"none\"/>\n<path d=\"{}\" stroke=\"{color}\" stroke-width=\"{}\" fill=\"none\"{dash}/>",
             place.path(curve.raw),
-            place.path(curve.line)
+            place.path(curve.line),
+            curve.dash.width()
         );
         if let Some(end) = last(curve.line).filter(|_| !curve.name.is_empty()) {
             let (x, y) = place.of(end);

@@ -5,6 +5,7 @@ use eframe::egui::{self, DragValue, RichText, TextEdit, Ui};
 use super::answer;
 use crate::data::OpenReason;
 use crate::engine::command::{Command, RunId, RunRequest, SchemaEdit};
+use crate::engine::snapshot::RunState;
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::interrupted;
@@ -26,7 +27,7 @@ pub struct Raise {
     pub reason: String,
 }
 
-/// Only a result that no file holds is asked about: the others can be had again from their generators.
+/// What goes with a run that is deleted, what stays of it in files, and what stays in the ledger.
 pub(super) fn forget(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
     let t = cx.texts;
     let Some(view) = cx.snapshot.run(run) else {
@@ -34,9 +35,30 @@ pub(super) fn forget(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
     };
     ui.label(cx.palette.title(t.get("forget-title")));
     ui.label(cx.palette.strong(jobs::run_title(cx, view)));
-    let paid = view.target.is_some();
-    let key = if paid { "forget-paid" } else { "forget-text" };
-    ui.add(egui::Label::new(t.get(key)).wrap());
+    let has_result = matches!(view.state, RunState::Finished(_));
+    let result = match (has_result, view.exported, view.target.is_some()) {
+        (false, ..) => "forget-no-result",
+        (true, true, _) => "forget-exported",
+        (true, false, true) => "forget-paid",
+        (true, false, false) => "forget-text",
+    };
+    ui.add(egui::Label::new(t.get(result)).wrap());
+    let entries = &cx.snapshot.ledger.entries;
+    let entry = view
+        .entry
+        .and_then(|id| entries.iter().find(|entry| entry.id == id));
+    let charge = match entry {
+        Some(entry) => t.with(
+            "forget-entry",
+            [
+                ("entry", entry.id.to_string().into()),
+                ("epsilon", format::epsilon(entry.epsilon).into()),
+                ("delta", format::delta(entry.delta).into()),
+            ],
+        ),
+        None => t.get("forget-no-entry").to_owned(),
+    };
+    ui.add(egui::Label::new(charge).wrap());
     match answer(ui, cx, t.get("forget-keep"), t.get("forget-confirm")) {
         Some(true) => {
             cx.send(Command::Forget(run));

@@ -10,6 +10,7 @@ use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::jobs;
 use crate::gui::messages::was_discarded;
+use crate::gui::pages::train::compare::Overlaid;
 use crate::gui::pages::train::grid::GridView;
 use crate::gui::pages::train::{critic, histograms, sample};
 use crate::gui::plot::{self, Chart, Curve, Dash};
@@ -56,10 +57,54 @@ pub fn empty(ui: &mut Ui, cx: &mut Cx<'_>, blocked: Option<&str>) {
 }
 
 /// Draws the inside of a card of this height.
-type Draw = fn(&mut Ui, &mut Cx<'_>, &RunView, f32);
+type Draw = fn(&mut Ui, &mut Cx<'_>, &Shown<'_>, f32);
+
+/// The run in view, and those that are drawn over it.
+pub struct Shown<'a> {
+    /// The run in view.
+    pub run: &'a RunView,
+    /// Those drawn over it.
+    pub over: &'a [Overlaid],
+}
+
+impl Shown<'_> {
+    /// The last planned step of any of them.
+    fn x_end(&self) -> f64 {
+        let steps = self.over.iter().map(|over| over.run.steps);
+        steps.fold(self.run.steps, u64::max) as f64
+    }
+
+    /// The same line of each run that is drawn over, where it has one.
+    fn curves<'a>(&'a self, line: fn(&'a RunView) -> &'a [[f64; 2]], names: &'a [String]) -> Vec<Curve<'a>> {
+        let over = self.over.iter().zip(names);
+        over.filter(|(over, _)| !line(&over.run).is_empty())
+            .map(|(over, name)| Curve {
+                name,
+                color: over.color,
+                text: over.color,
+                raw: &[],
+                line: line(&over.run),
+                dash: Dash::Over(over.place),
+            })
+            .collect()
+    }
+
+    /// What the lines of runs drawn over are called; `part` tells lines of one run apart.
+    fn names(&self, part: &str) -> Vec<String> {
+        let name = |over: &Overlaid| {
+            if part.is_empty() {
+                over.name.clone()
+            } else {
+                format!("{} · {part}", over.name)
+            }
+        };
+        self.over.iter().map(name).collect()
+    }
+}
 
 /// Draws all cards of a run.
-pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
+pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, grid: &mut GridView) {
+    let run = shown.run;
     banner(ui, cx, run);
     if run.thrown_away {
         return;
@@ -76,14 +121,15 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
         .as_ref()
         .is_some_and(|plan| plan.settings.images().is_some());
     if is_of_images {
-        of_images(ui, cx, run, grid);
+        of_images(ui, cx, shown, grid);
     } else {
-        of_table(ui, cx, run);
+        of_table(ui, cx, shown);
     }
 }
 
 /// The cards of a run on images: the images large, its plots beside them.
-fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
+fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, grid: &mut GridView) {
+    let run = shown.run;
     let size = ui.available_size() - vec2(0.0, 4.0);
     let two = size.x >= TWO_COLUMNS;
     ui.spacing_mut().item_spacing = vec2(STEP, STEP);
@@ -111,7 +157,7 @@ fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, grid: &mut GridView) {
         ui.vertical(|ui| {
             for (at, draw) in plots.iter().enumerate() {
                 ui.push_id(("card", at), |ui| {
-                    card(ui, cx.palette, plot, |ui| draw(ui, cx, run, plot.y - HEAD));
+                    card(ui, cx.palette, plot, |ui| draw(ui, cx, shown, plot.y - HEAD));
                 });
             }
         });
@@ -148,7 +194,8 @@ fn beside(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, cards: &[Draw], size: egu
 }
 
 /// The cards of a run on a table.
-fn of_table(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
+fn of_table(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>) {
+    let run = shown.run;
     let gap = STEP;
     let size = ui.available_size();
     let two = size.x >= TWO_COLUMNS;
@@ -162,7 +209,7 @@ fn of_table(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
             for (at, draw) in pair.iter().enumerate() {
                 ui.push_id(("card", row, at), |ui| {
                     card(ui, cx.palette, vec2(width, height), |ui| {
-                        draw(ui, cx, run, height - HEAD);
+                        draw(ui, cx, shown, height - HEAD);
                     });
                 });
             }
@@ -267,7 +314,8 @@ fn three(value: f64) -> String {
     format::significant(value, 3)
 }
 
-fn loss(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
+fn loss(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
+    let run = shown.run;
     let t = cx.texts;
     let (critic, generator) = (run.critic_loss.for_steward(), &run.generator_loss);
     // Without a critic all of it follows from what was released.
@@ -302,11 +350,19 @@ fn loss(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
         };
         curves.insert(0, critic);
     }
+    let (critics, generators) = (
+        shown.names(t.get("curve-critic")),
+        shown.names(t.get("curve-generator")),
+    );
+    if has_critic {
+        curves.extend(shown.curves(|run| smooth(run.critic_loss.for_steward()), &critics));
+    }
+    curves.extend(shown.curves(|run| smooth(&run.generator_loss), &generators));
     Chart {
         id: ("loss", run.id.0),
         name: t.get("card-loss"),
         x_unit: t.get("axis-step"),
-        x_end: run.steps as f64,
+        x_end: shown.x_end(),
         include: &[],
         limit: None,
         curves,
@@ -316,7 +372,8 @@ fn loss(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     .show(ui, cx);
 }
 
-fn frechet(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
+fn frechet(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
+    let run = shown.run;
     let t = cx.texts;
     let samples = format::count(run.frechet_samples as u64);
     let caption = t.with("card-frechet-caption", [("samples", samples.into())]);
@@ -330,34 +387,45 @@ fn frechet(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     if waits(ui, cx, series, "card-waits-frechet") {
         return;
     }
-    distances(ui, cx, run, ("frechet", "card-frechet"), None);
+    distances(ui, cx, shown, ("frechet", "card-frechet"), None);
 }
 
 /// A run's Fréchet distance over its steps, with a level to hold it against if there is one.
 fn distances(
     ui: &mut Ui,
     cx: &mut Cx<'_>,
-    run: &RunView,
+    shown: &Shown<'_>,
     (id, name): (&'static str, &str),
     level: Option<(f64, &str)>,
 ) {
     let (t, p) = (cx.texts, cx.palette);
+    let run = shown.run;
     let series = run.frechet.for_steward();
+    // Distances of tables and of images are of different things.
+    let alike = |other: &RunView| other.judged.is_some() == run.judged.is_some();
+    let names = shown.names("");
+    let over = shown.curves(|run| &run.frechet.for_steward().raw, &names);
+    let over = over
+        .into_iter()
+        .zip(shown.over)
+        .filter(|(_, over)| alike(&over.run));
+    let mut curves = vec![Curve {
+        name: t.get("curve-distance"),
+        color: p.second,
+        text: p.second_text,
+        raw: &[],
+        line: &series.raw,
+        dash: Dash::Solid,
+    }];
+    curves.extend(over.map(|(curve, _)| curve));
     Chart {
         id: (id, run.id.0),
         name: t.get(name),
         x_unit: t.get("axis-step"),
-        x_end: run.steps as f64,
+        x_end: shown.x_end(),
         include: &[0.0],
         limit: level.map(|(value, name)| (value, name, p.muted)),
-        curves: vec![Curve {
-            name: t.get("curve-distance"),
-            color: p.second,
-            text: p.second_text,
-            raw: &[],
-            line: &series.raw,
-            dash: Dash::Solid,
-        }],
+        curves,
         write: three,
         steward: true,
     }
@@ -365,7 +433,8 @@ fn distances(
 }
 
 /// The Fréchet distance of images, with what they are judged by and what real images get.
-fn fid(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
+fn fid(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
+    let run = shown.run;
     let t = cx.texts;
     let judged = run.judged.as_deref();
     let caption = judged.map_or_else(String::new, |judged| {
@@ -386,10 +455,11 @@ fn fid(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     }
     let floor = judged.and_then(|judged| *judged.fid_of_real.for_steward());
     let of_real = floor.map(|floor| t.with("limit-real", [("fid", format::significant(floor, 3).into())]));
-    distances(ui, cx, run, ("fid", "card-fid"), floor.zip(of_real.as_deref()));
+    distances(ui, cx, shown, ("fid", "card-fid"), floor.zip(of_real.as_deref()));
 }
 
-fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
+fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
+    let run = shown.run;
     let t = cx.texts;
     let Some(target) = run.target else {
         head(ui, cx, "card-privacy", false, "");
@@ -411,6 +481,8 @@ fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
         return;
     }
     let p = cx.palette;
+    let names = shown.names("");
+    let over = shown.curves(|run| &run.epsilon.raw, &names);
     let limit = t.with(
         "limit-budget",
         [("epsilon", format::significant(target.epsilon, 3).into())],
@@ -419,7 +491,7 @@ fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
         id: ("privacy", run.id.0),
         name: t.get("card-privacy"),
         x_unit: t.get("axis-step"),
-        x_end: run.steps as f64,
+        x_end: shown.x_end(),
         include: &[0.0],
         limit: Some((target.epsilon, &limit, p.warn)),
         curves: vec![
@@ -439,14 +511,17 @@ fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
                 line: &run.epsilon_projected.raw,
                 dash: Dash::Dashed,
             },
-        ],
+        ]
+        .into_iter()
+        .chain(over)
+        .collect(),
         write: three,
         steward: false,
     }
     .show(ui, cx);
 }
 
-fn histogram(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, height: f32) {
+fn histogram(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, height: f32) {
     histograms::head(ui, cx);
-    histograms::show(ui, cx, run.histograms.for_steward(), height);
+    histograms::show(ui, cx, (shown.run.histograms.for_steward(), shown.over), height);
 }

@@ -4,6 +4,7 @@ use eframe::egui::{self, Align2, FontId, Rect, Sense, Stroke, Ui, WidgetInfo, ac
 
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::pages::train::compare::Overlaid;
 use crate::gui::plot::scene::{Axis, Look, Scene, Trace, range_from_zero};
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
@@ -15,7 +16,12 @@ const LEAST: f32 = 150.0;
 const HEIGHT: f32 = 78.0;
 
 /// Draws the histograms that come into view.
-pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, histograms: &[ColumnHistogram], height: f32) {
+pub fn show(
+    ui: &mut Ui,
+    cx: &mut Cx<'_>,
+    (histograms, over): (&[ColumnHistogram], &[Overlaid]),
+    height: f32,
+) {
     if histograms.is_empty() {
         ui.label(cx.palette.caption(cx.texts.get("histograms-none")));
         return;
@@ -37,14 +43,14 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, histograms: &[ColumnHistogram], height
             for row in range {
                 ui.horizontal(|ui| {
                     for histogram in histograms.iter().skip(row * columns).take(columns) {
-                        draw(ui, cx, histogram, vec2(width, tall));
+                        draw(ui, cx, histogram, over, vec2(width, tall));
                     }
                 });
             }
         });
 }
 
-fn draw(ui: &mut Ui, cx: &mut Cx<'_>, histogram: &ColumnHistogram, size: egui::Vec2) {
+fn draw(ui: &mut Ui, cx: &mut Cx<'_>, histogram: &ColumnHistogram, over: &[Overlaid], size: egui::Vec2) {
     let palette = cx.palette;
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.context_menu(|ui| offer(ui, cx, histogram, rect));
@@ -64,6 +70,7 @@ fn draw(ui: &mut Ui, cx: &mut Cx<'_>, histogram: &ColumnHistogram, size: egui::V
         .iter()
         .chain(&histogram.synthetic)
         .copied()
+        .chain(highest_over(over, histogram))
         .fold(0.0, f64::max)
         .max(1e-12);
     let bins = histogram.real.len().max(histogram.synthetic.len()).max(1);
@@ -88,11 +95,38 @@ fn draw(ui: &mut Ui, cx: &mut Cx<'_>, histogram: &ColumnHistogram, size: egui::V
             Stroke::new(2.0, palette.second),
         );
     }
+    // Other runs as marks in the middle of a bar, narrower one by one, so that none hides another.
+    for other in over {
+        let known = other.run.histograms.for_steward().iter();
+        let Some(known) = known
+            .clone()
+            .find(|known| known.column == histogram.column && known.labels == histogram.labels)
+        else {
+            continue;
+        };
+        let inset = step * (0.12 + 0.07 * other.place as f32);
+        for (bin, &share) in known.synthetic.iter().enumerate() {
+            let (left, y) = (plot.left() + step * bin as f32, top(share));
+            painter.line_segment(
+                [pos2(left + inset, y), pos2(left + step - inset, y)],
+                Stroke::new(1.5, other.color),
+            );
+        }
+    }
     ends(&painter, cx, histogram, plot);
     if let Some(pointer) = response.hover_pos() {
         let bin = (((pointer.x - plot.left()) / step).floor().max(0.0) as usize).min(bins - 1);
         response.on_hover_text(reading(cx, histogram, bin));
     }
+}
+
+/// The highest share of each run that is drawn over.
+fn highest_over<'a>(over: &'a [Overlaid], of: &'a ColumnHistogram) -> impl Iterator<Item = f64> + 'a {
+    over.iter().filter_map(|other| {
+        let known = other.run.histograms.for_steward().iter();
+        let known = known.clone().find(|known| known.column == of.column)?;
+        known.synthetic.iter().copied().reduce(f64::max)
+    })
 }
 
 /// The menu: the histogram as a picture with axes.

@@ -1,6 +1,7 @@
 //! The plan on the left, the live run on the right.
 
 mod cards;
+mod compare;
 pub mod cost;
 mod critic;
 mod form;
@@ -22,7 +23,6 @@ use crate::engine::command::{Command, PrivacyTarget, RunId, RunRequest};
 use crate::engine::snapshot::{Dataset, PlanPreview, RunView, Snapshot};
 use crate::gui::command::Action;
 use crate::gui::context::Cx;
-use crate::gui::jobs;
 use crate::gui::pages::data::open_names;
 use crate::gui::panels::Sized;
 use crate::gui::theme::STEP;
@@ -50,6 +50,7 @@ pub struct TrainPage {
     starting: Option<RunId>,
     inverse: inverse::Inverse,
     grid: grid::GridView,
+    compare: compare::Compare,
     advised: Advised,
 }
 
@@ -79,6 +80,7 @@ impl Default for TrainPage {
             starting: None,
             inverse: inverse::Inverse::default(),
             grid: grid::GridView::default(),
+            compare: compare::Compare::default(),
             advised: Advised::default(),
         }
     }
@@ -320,23 +322,17 @@ impl TrainPage {
             cards::empty(ui, cx, self.blocked(cx).as_deref());
             return;
         };
-        if cx.snapshot.runs.len() > 1 {
-            self.choose_run(ui, cx, &run);
+        if cx.snapshot.runs.len() > 1
+            && let Some(chosen) = self.compare.show(ui, cx, run.id)
+        {
+            self.focus = Some(chosen);
         }
-        cards::show(ui, cx, &run, &mut self.grid);
-    }
-
-    fn choose_run(&mut self, ui: &mut Ui, cx: &Cx<'_>, shown: &RunView) {
-        ui.horizontal_wrapped(|ui| {
-            ui.label(cx.palette.caption_on_ground(cx.texts.get("run-shown")));
-            for run in &cx.snapshot.runs {
-                let title = jobs::run_title(cx, run);
-                let text = format!("{} {title}", run.id.0);
-                if ui.selectable_label(run.id == shown.id, text).clicked() {
-                    self.focus = Some(run.id);
-                }
-            }
-        });
+        let over = self.compare.overlaid(cx, run.id);
+        let shown = cards::Shown {
+            run: &run,
+            over: &over,
+        };
+        cards::show(ui, cx, &shown, &mut self.grid);
     }
 
     /// The rate at which an attacker finds rows behind one Gaussian mechanism of the same promise.
