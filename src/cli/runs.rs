@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use crate::cli::drive::Driver;
 use crate::cli::output::{CliError, print_json, print_line};
-use crate::cli::synthesize::{Wanted, check_condition, finish, parse_condition, train};
+use crate::cli::synthesize::{Wanted, check_condition, finish, parse_condition, parse_device, train};
 use crate::data::image::holds_images;
 use crate::engine::{Command, Condition, EngineEvent, Interrupted, InterruptedRun};
+use crate::train::DeviceKind;
 
 /// Arguments of `runs`.
 #[derive(Debug, Args)]
@@ -61,6 +62,9 @@ struct ResumeArgs {
     /// Writes only rows whose column has this value.
     #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = parse_condition)]
     condition: Option<Condition>,
+    /// Where tensors live from here on; as before without it.
+    #[arg(long, value_parser = parse_device)]
+    device: Option<DeviceKind>,
     /// Replaces existing files.
     #[arg(long)]
     force: bool,
@@ -189,7 +193,7 @@ fn resume(args: &ResumeArgs) -> Result<(), CliError> {
     };
     let inputs: Vec<_> = run.path.iter().map(PathBuf::as_path).collect();
     wanted.check_targets(&inputs)?;
-    let outcome = train(&driver, Command::TakeUp(known.id))?;
+    let outcome = train(&driver, Command::TakeUp(known.id, args.device))?;
     if let Some(condition) = &args.condition {
         check_condition(&driver, condition)?;
     }

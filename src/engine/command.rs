@@ -329,8 +329,8 @@ pub enum Command {
     /// Reserves the budget and starts training.
     Start(Box<RunRequest>),
     /// Opens the data of a run that was cut short and goes on with it, by its name: see
-    /// [`Interrupted`](crate::engine::Interrupted).
-    TakeUp(String),
+    /// [`Interrupted`](crate::engine::Interrupted). On another device if one is named.
+    TakeUp(String, Option<DeviceKind>),
     /// Throws away what is kept of a run that was cut short. What it may have done stays charged; what it reserved beyond
     /// that is free again.
     Abandon(String),

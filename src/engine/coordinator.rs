@@ -35,7 +35,7 @@ use crate::engine::{Latest, Wake};
 use crate::message;
 use crate::num::Message;
 use crate::privacy::ledger::EntryId;
-use crate::train::PlanSummary;
+use crate::train::{DeviceKind, PlanSummary};
 
 /// Snapshots are replaced at most ten times a second.
 const PUBLISH_EVERY: Duration = Duration::from_millis(100);
@@ -91,6 +91,7 @@ pub(super) enum Note {
     RunPlanned {
         run: RunId,
         plan: Arc<PlanSummary>,
+        device: DeviceKind,
     },
     RunStarted {
         run: RunId,
@@ -255,7 +256,7 @@ impl Coordinator {
             Command::FindNearest(question) => self.find_nearest(question),
             Command::ComposeSeveral(several) => self.compose_several(several),
             Command::Start(request) => self.start_run(*request),
-            Command::TakeUp(id) => self.take_up(&id),
+            Command::TakeUp(id, device) => self.take_up(&id, device),
             Command::Abandon(id) => self.abandon(&id),
             Command::Pause(run) => self.runs.pause(run),
             Command::Resume(run) => self.runs.resume(run),
@@ -331,7 +332,7 @@ impl Coordinator {
             Note::NearestFound(answer) => self.nearest_found(*answer),
             Note::Weighed(answer) => self.weighed(*answer),
             Note::FigureSaved(outcome) => self.figure_saved(outcome),
-            Note::RunPlanned { run, plan } => self.runs.set_plan(run, plan),
+            Note::RunPlanned { run, plan, device } => self.runs.set_plan(run, plan, device),
             Note::RunStarted { run, entry } => self.run_started(run, entry),
             Note::RunWarning { run, message } => {
                 self.tell(EngineEvent::Warning {

@@ -88,6 +88,19 @@ impl RunKeeper {
     }
 }
 
+impl RunKeeper {
+    /// Whether there is a checkpoint.
+    pub fn has_checkpoint(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_there
+    }
+
+    /// The name by which the run can be taken up.
+    pub fn id(&self) -> String {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.files.id.clone()
+    }
+}
+
 impl Keeper for RunKeeper {
     fn announce(&mut self, steps: u64, next: u64) -> Result<(), KeepError> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);

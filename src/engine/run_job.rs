@@ -27,7 +27,7 @@ use crate::privacy::ledger::{
 };
 use crate::privacy::{AccountantKind, EventList};
 use crate::train::keep::{Keeping, TakenUp};
-use crate::train::{Control, PlanSummary, StopReason, TrainError, Trained};
+use crate::train::{Control, DeviceKind, PlanSummary, StopReason, TrainError, Trained};
 
 /// A run that has ended with a generator, and all that its certificate needs.
 pub(super) struct FinishedRun {
@@ -75,6 +75,8 @@ pub(super) enum RunEnd {
     Failed(Problem),
     /// Not at all: the program is being closed, and the run can be taken up later.
     Left(Problem),
+    /// Not at all: its device failed, and the run can go on on another.
+    DeviceLost(Box<DeviceLost>),
 }
 
 /// What a run goes on with.
@@ -84,12 +86,33 @@ struct Kept {
     resumed: Resumed,
 }
 
+impl Kept {
+    /// Whether there is a checkpoint to go on from.
+    fn is_on_disk(&self) -> bool {
+        self.keeper.as_ref().is_some_and(RunKeeper::has_checkpoint)
+    }
+}
+
 /// Why a run has not come to its end.
 enum Unfinished {
     /// It cannot.
     Failed(Problem),
     /// It can be taken up later.
     Left(Problem),
+    /// It can be taken up on another device.
+    DeviceLost(Box<DeviceLost>),
+}
+
+/// A run whose device failed in its midst.
+pub(super) struct DeviceLost {
+    /// What happened.
+    pub problem: Problem,
+    /// The run as it was asked for.
+    pub request: RunRequest,
+    /// Which opening of a table it learns from.
+    pub generation: u64,
+    /// The name by which it can be taken up.
+    pub kept: String,
 }
 
 impl From<Problem> for Unfinished {
@@ -132,8 +155,8 @@ impl RunJob {
         let (id, notes) = (self.id, self.notes.clone());
         let attempt = super::catching(Area::Train, || match self.attempt() {
             Ok(finished) => Ok(Ok(finished)),
-            Err(Unfinished::Left(problem)) => Ok(Err(problem)),
             Err(Unfinished::Failed(problem)) => Err(problem),
+            Err(other) => Ok(Err(other)),
         });
         let end = match attempt {
             // Worked out here, off the window's frame and the engine's own thread.
@@ -142,7 +165,8 @@ impl RunJob {
                     super::catching(Area::Export, || super::certify::claims(&finished)).map(Arc::new);
                 RunEnd::Finished(Arc::new(finished), claims)
             }
-            Ok(Err(left)) => RunEnd::Left(left),
+            Ok(Err(Unfinished::DeviceLost(lost))) => RunEnd::DeviceLost(lost),
+            Ok(Err(Unfinished::Left(problem) | Unfinished::Failed(problem))) => RunEnd::Left(problem),
             Err(problem) => RunEnd::Failed(problem),
         };
         // A coordinator that is gone needs to hear nothing; the ledger has its entry.
@@ -152,14 +176,16 @@ impl RunJob {
         });
     }
 
-    fn attempt(self) -> Result<FinishedRun, Unfinished> {
+    fn attempt(mut self) -> Result<FinishedRun, Unfinished> {
         let dataset = Arc::clone(&self.dataset);
         let held = self.take_up()?;
+        self.use_a_device_that_opens();
         let plan = Planned::of(&self.request, &dataset)?;
         let summary = plan.summary();
         let _ = self.notes.send(Note::RunPlanned {
             run: self.id,
             plan: Arc::new(summary.clone()),
+            device: self.request.device,
         });
         for warning in plan.warnings() {
             self.warn(warning.message());
@@ -171,7 +197,8 @@ impl RunJob {
         let looked = self.warn_of_clamped(ready.clamped_cells()) || self.request.watched;
         let before = held.as_ref().map(|held| &held.run);
         let choices = Choices {
-            tuned: self.tuned || before.is_some_and(|run| run.tuned),
+            // What an earlier life of the run showed did not change its settings.
+            tuned: before.map_or(self.tuned, |run| run.tuned),
             looked: looked || before.is_some_and(|run| run.looked),
             // Whoever saw private figures of a run may have cut it short by them.
             chose_checkpoint: before.is_some_and(|run| run.looked),
@@ -181,7 +208,7 @@ impl RunJob {
             None => self.reserve(promise, &planned)?,
         };
         let random = self.random(before.map_or(0, |run| run.resumed.times + 1));
-        let kept = self.keep(held, entry, (&summary, &planned), choices);
+        let mut kept = self.keep(held, entry, (&summary, &planned), choices);
         let _ = self.notes.send(Note::RunStarted { run: self.id, entry });
 
         let mut watcher = Watcher::new(Arc::clone(&self.slot), Arc::clone(&self.control), &summary);
@@ -189,15 +216,20 @@ impl RunJob {
             (Some(keeper), Some(every)) => Keeping::by(Box::new(keeper.clone()), every),
             _ => Keeping::none(),
         };
+        let taken = kept.taken.take();
         // A panic while training must still leave the account right, so it is caught here, inside the entry.
         let outcome = super::catching(Area::Train, || {
             ready
                 .train(
                     (self.request.device, self.request.watched),
                     random,
-                    (keeping, kept.taken),
+                    (keeping, taken),
                     &self.control,
-                    &mut |seen| watcher.observe(seen),
+                    &mut |seen| {
+                        #[cfg(test)]
+                        tests::lose_device(self.request.device, &seen);
+                        watcher.observe(seen);
+                    },
                 )
                 .map_err(|error| RunFailure::of(&error))
                 .map_or_else(|failure| Ok(Err(failure)), |trained| Ok(Ok(trained)))
@@ -209,6 +241,15 @@ impl RunJob {
             // What an earlier life of it did is charged all the same.
             Ok(Err(failure)) if failure.is_early && kept.resumed.times > 0 => {
                 return Err(Unfinished::Failed(failure.problem));
+            }
+            // It failed in some operation, whichever. What the run has is on disk, and does not need it.
+            Err(problem) if self.request.device != DeviceKind::Flex && kept.is_on_disk() => {
+                return Err(Unfinished::DeviceLost(Box::new(DeviceLost {
+                    problem,
+                    request: self.request,
+                    generation: dataset.generation,
+                    kept: kept.keeper.map(|keeper| keeper.id()).unwrap_or_default(),
+                })));
             }
             _ => {}
         }
@@ -259,6 +300,19 @@ impl RunJob {
                 self.settle_failure(entry, summary, planned.clone(), &panic);
                 Err(panic)
             }
+        }
+    }
+
+    /// A device that cannot be used is told, and the processor takes its place.
+    fn use_a_device_that_opens(&mut self) {
+        if let Err(error) = self.request.device.open() {
+            self.warn(message!(
+                "say-device-missing",
+                "the device `{device}` cannot be used, so the run is on `flex`: {reason}",
+                device = self.request.device.name(),
+                reason = told::message(&error)
+            ));
+            self.request.device = DeviceKind::Flex;
         }
     }
 
@@ -580,5 +634,79 @@ impl RunFailure {
             is_left: matches!(error, TrainError::Left { .. }),
             is_early: error.is_early(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::engine::command::{Command, DataSource, PrivacyTarget};
+    use crate::engine::event::EngineEvent;
+    use crate::engine::{Engine, RunState};
+    use crate::train::Observation;
+
+    /// Whether the next run on the older processor backend loses its device in the midst.
+    static IS_TO_BE_LOST: AtomicBool = AtomicBool::new(false);
+
+    /// What a driver does that goes away: some operation fails.
+    pub(super) fn lose_device(device: DeviceKind, seen: &Observation) {
+        if device == DeviceKind::Ndarray
+            && matches!(seen, Observation::Step(step) if step.step >= 20)
+            && IS_TO_BE_LOST.swap(false, Ordering::SeqCst)
+        {
+            panic!("the device was lost");
+        }
+    }
+
+    #[test]
+    fn a_run_that_loses_its_device_goes_on_without_it_and_its_account_is_whole() {
+        let home = tempfile::tempdir().unwrap();
+        let engine = Engine::spawn(home.path(), Arc::new(|| {})).unwrap();
+        engine.send(Command::Open(DataSource::Sample("german_credit")));
+        IS_TO_BE_LOST.store(true, Ordering::SeqCst);
+        engine.send(Command::Start(Box::new(RunRequest {
+            target: Some(PrivacyTarget {
+                epsilon: 2.0,
+                ..PrivacyTarget::default()
+            }),
+            overrides: vec![("steps".into(), "60".into()), ("batch-size".into(), "32".into())],
+            device: DeviceKind::Ndarray,
+            keep_every: Some(Duration::ZERO),
+            ..RunRequest::default()
+        })));
+        let start = Instant::now();
+        let mut told = Vec::new();
+        let run = loop {
+            assert!(start.elapsed() < Duration::from_secs(300), "{told:?}");
+            match engine.next_event(Duration::from_millis(100)) {
+                Some(EngineEvent::Warning { message, .. }) => told.push(message),
+                Some(EngineEvent::Finished { run, .. }) => break run,
+                Some(EngineEvent::RunFailed { problem, .. } | EngineEvent::Failed(problem)) => {
+                    panic!("{problem}")
+                }
+                _ => {}
+            }
+        };
+        let keys: Vec<_> = told.iter().filter_map(Message::key).collect();
+        assert!(keys.contains(&"say-device-lost"), "{told:?}");
+        let snapshot = engine.snapshot();
+        assert_eq!(snapshot.runs.len(), 2);
+        assert!(matches!(snapshot.runs[0].state, RunState::Failed(_)));
+        let view = snapshot.run(run).unwrap();
+        assert_eq!((view.device, view.step), (DeviceKind::Flex, 60));
+        let [entry] = snapshot.ledger.entries.as_slice() else {
+            panic!("{:?}", snapshot.ledger.entries);
+        };
+        assert_eq!(entry.status, Status::Finished);
+        assert!(entry.epsilon <= 2.0);
+        assert!(
+            entry
+                .note
+                .as_ref()
+                .is_some_and(|note| note.contains("taken up 1 ×"))
+        );
+        assert!(snapshot.interrupted.is_empty());
     }
 }

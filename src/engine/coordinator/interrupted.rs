@@ -10,13 +10,21 @@ use crate::message;
 use crate::num::Delta;
 use crate::privacy::AccountantKind;
 use crate::privacy::ledger::{EntryId, Outcome, Settlement};
+use crate::train::DeviceKind;
+
+/// A run whose data is being opened.
+struct Opening {
+    generation: u64,
+    id: String,
+    device: Option<DeviceKind>,
+}
 
 /// What is known of runs that were cut short.
 #[derive(Default)]
 pub(super) struct InterruptedState {
     known: Arc<Vec<Interrupted>>,
-    /// The run whose data is being opened, and which opening that is.
-    opening: Option<(u64, String)>,
+    /// The run whose data is being opened.
+    opening: Option<Opening>,
 }
 
 impl InterruptedState {
@@ -42,11 +50,15 @@ impl Coordinator {
     }
 
     /// Opens the data of a run that was cut short; the run goes on once it is there.
-    pub(super) fn take_up(&mut self, id: &str) {
+    pub(super) fn take_up(&mut self, id: &str, device: Option<DeviceKind>) {
         match self.kept_run(id).and_then(|run| run.data.source()) {
             Ok(source) => {
                 self.open(source);
-                self.interrupted.opening = Some((self.dataset.generation(), id.to_owned()));
+                self.interrupted.opening = Some(Opening {
+                    generation: self.dataset.generation(),
+                    id: id.to_owned(),
+                    device,
+                });
             }
             Err(problem) => self.fail(problem),
         }
@@ -74,13 +86,16 @@ impl Coordinator {
 
     /// A table is open: the run that was waiting for it goes on.
     pub(super) fn opened_for_run(&mut self, generation: u64) {
-        let Some((_, id)) = self.interrupted.opening.take_if(|(of, _)| *of == generation) else {
+        let opening = &mut self.interrupted.opening;
+        let Some(Opening { id, device, .. }) = opening.take_if(|opening| opening.generation == generation)
+        else {
             return;
         };
         let outcome = self.kept_run(&id).and_then(|run| {
             let schema = run.data.schema()?;
             let request = run.request()?;
-            Ok((Arc::new(schema), request))
+            let device = device.unwrap_or(request.device);
+            Ok((Arc::new(schema), RunRequest { device, ..request }))
         });
         match outcome {
             Ok((schema, request)) => {

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Problem};
-use crate::engine::run_job::{FinishedRun, RunEnd, RunJob};
+use crate::engine::run_job::{DeviceLost, FinishedRun, RunEnd, RunJob};
 use crate::engine::snapshot::{CriticView, RunState, RunView, SampleRows, Series};
 use crate::engine::watcher::RunSlot;
 use crate::message;
 use crate::num::StewardOnly;
 use crate::privacy::ledger::{DatasetId, EntryId};
-use crate::train::{Control, PlanSummary};
+use crate::train::{Control, DeviceKind, PlanSummary};
 
 #[derive(Default)]
 #[expect(
@@ -125,10 +125,11 @@ impl Runs {
         }
     }
 
-    pub fn set_plan(&mut self, id: RunId, plan: Arc<PlanSummary>) {
+    pub fn set_plan(&mut self, id: RunId, plan: Arc<PlanSummary>, device: DeviceKind) {
         if let Some(run) = self.find(id) {
             let view = Arc::make_mut(&mut run.view);
             view.steps = plan.steps;
+            view.device = device;
             view.plan = Some(plan);
         }
     }
@@ -147,6 +148,7 @@ impl Runs {
                     view.state = RunState::Finished(finished.reason());
                     run.finished = Some(Arc::clone(finished));
                 }
+                RunEnd::DeviceLost(lost) => view.state = RunState::Failed(lost.problem.clone()),
                 RunEnd::Failed(problem) | RunEnd::Left(problem) => {
                     view.state = RunState::Failed(problem.clone());
                     if run.unwanted.load(Ordering::Acquire) {
@@ -352,8 +354,52 @@ impl Coordinator {
             },
             RunEnd::Failed(problem) => EngineEvent::RunFailed { run: id, problem },
             RunEnd::Left(_) => EngineEvent::Left { run: id },
+            RunEnd::DeviceLost(lost) => {
+                self.go_on_without_device(id, *lost);
+                return self.start_waiting_runs();
+            }
         });
         self.start_waiting_runs();
+    }
+}
+
+impl Coordinator {
+    /// Takes up a run whose device failed on the processor, under the same reservation: at once if its table is still
+    /// open, and otherwise when a person says so.
+    fn go_on_without_device(&mut self, id: RunId, lost: DeviceLost) {
+        let device = lost.request.device.name();
+        let reason = lost.problem.message.clone();
+        let is_open = self
+            .dataset
+            .current()
+            .is_some_and(|dataset| dataset.generation == lost.generation);
+        let message = if is_open {
+            message!(
+                "say-device-lost",
+                "the device `{device}` failed, so the run goes on on `flex` from its last checkpoint, under the same reservation: {reason}",
+                device = device,
+                reason = reason
+            )
+        } else {
+            message!(
+                "say-device-lost-later",
+                "the device `{device}` failed; the run can be resumed from its last checkpoint on `flex`: {reason}",
+                device = device,
+                reason = reason
+            )
+        };
+        self.tell(EngineEvent::Warning {
+            run: Some(id),
+            area: Area::Train,
+            message,
+        });
+        if is_open {
+            let request = RunRequest {
+                device: DeviceKind::Flex,
+                ..lost.request
+            };
+            self.begin_run(request, Some(lost.kept));
+        }
     }
 }
 

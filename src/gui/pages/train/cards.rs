@@ -69,13 +69,17 @@ pub struct Shown<'a> {
 
 impl Shown<'_> {
     /// The last planned step of any of them.
-    fn x_end(&self) -> f64 {
+    pub fn x_end(&self) -> f64 {
         let steps = self.over.iter().map(|over| over.run.steps);
         steps.fold(self.run.steps, u64::max) as f64
     }
 
     /// The same line of each run that is drawn over, where it has one.
-    fn curves<'a>(&'a self, line: fn(&'a RunView) -> &'a [[f64; 2]], names: &'a [String]) -> Vec<Curve<'a>> {
+    pub fn curves<'a>(
+        &'a self,
+        line: fn(&'a RunView) -> &'a [[f64; 2]],
+        names: &'a [String],
+    ) -> Vec<Curve<'a>> {
         let over = self.over.iter().zip(names);
         over.filter(|(over, _)| !line(&over.run).is_empty())
             .map(|(over, name)| Curve {
@@ -90,7 +94,7 @@ impl Shown<'_> {
     }
 
     /// What the lines of runs drawn over are called; `part` tells lines of one run apart.
-    fn names(&self, part: &str) -> Vec<String> {
+    pub fn names(&self, part: &str) -> Vec<String> {
         let name = |over: &Overlaid| {
             if part.is_empty() {
                 over.name.clone()
@@ -171,7 +175,7 @@ fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, grid: &mut GridVie
                 });
                 if !below.is_empty() {
                     let each = vec2((images.x - STEP) / 2.0, plot.y);
-                    ui.horizontal_top(|ui| beside(ui, cx, run, below, each));
+                    ui.horizontal_top(|ui| beside(ui, cx, shown, below, each));
                 }
             });
         });
@@ -180,15 +184,15 @@ fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, grid: &mut GridVie
             grid.show(ui, cx, run, images.y - HEAD);
         });
         plots(ui, cx);
-        ui.vertical(|ui| beside(ui, cx, run, below, plot));
+        ui.vertical(|ui| beside(ui, cx, shown, below, plot));
     }
 }
 
 /// Cards of this size, one after the other.
-fn beside(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, cards: &[Draw], size: egui::Vec2) {
+fn beside(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, cards: &[Draw], size: egui::Vec2) {
     for (at, draw) in cards.iter().enumerate() {
         ui.push_id(("critic card", at), |ui| {
-            card(ui, cx.palette, size, |ui| draw(ui, cx, run, size.y - HEAD));
+            card(ui, cx.palette, size, |ui| draw(ui, cx, shown, size.y - HEAD));
         });
     }
 }

@@ -2,15 +2,15 @@
 
 use eframe::egui::Ui;
 
-use super::cards::{head, smooth, waits};
-use crate::engine::snapshot::RunView;
+use super::cards::{Shown, head, smooth, waits};
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::plot::scene::{Axis, Look, Mark, Scene, Trace, range_from_zero};
 use crate::gui::plot::{Chart, Curve, Dash};
 
 /// The critic's accuracy on generated images, and the share of real ones whose gradient was cut.
-pub fn shares(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
+pub fn shares(ui: &mut Ui, cx: &mut Cx<'_>, view: &Shown<'_>, _: f32) {
+    let run = view.run;
     let (t, p) = (cx.texts, cx.palette);
     let accuracy = &run.critic.accuracy;
     let clipped = run.critic.clipped_share.for_steward();
@@ -24,6 +24,8 @@ pub fn shares(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
     if waits(ui, cx, first, "card-waits-critic") {
         return;
     }
+    let names = view.names(t.get("curve-accuracy"));
+    let over = view.curves(|run| smooth(&run.critic.accuracy), &names);
     let curve = |name: &'static str, series| (t.get(name), series);
     let shown = [
         (
@@ -41,7 +43,7 @@ pub fn shares(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
         id: ("critic", run.id.0),
         name: t.get("card-critic"),
         x_unit: t.get("axis-step"),
-        x_end: run.steps as f64,
+        x_end: view.x_end(),
         include: &[0.0, 1.0],
         limit: None,
         curves: shown
@@ -55,6 +57,7 @@ pub fn shares(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
                 line: smooth(series),
                 dash,
             })
+            .chain(over)
             .collect(),
         write: format::percent,
         steward,
@@ -63,7 +66,8 @@ pub fn shares(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
 }
 
 /// The norms of the gradients of real images before they are cut.
-pub fn norms(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
+pub fn norms(ui: &mut Ui, cx: &mut Cx<'_>, view: &Shown<'_>, _: f32) {
+    let run = view.run;
     let (t, p) = (cx.texts, cx.palette);
     let Some(histogram) = run.critic.norms.for_steward().as_deref() else {
         head(ui, cx, "card-norms", true, "");
@@ -98,7 +102,7 @@ pub fn norms(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
             names: Vec::new(),
         },
         bands: Vec::new(),
-        traces: vec![Trace {
+        traces: std::iter::once(Trace {
             name: t.get("card-norms"),
             color: p.real,
             text: p.muted,
@@ -109,7 +113,9 @@ pub fn norms(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
             look: Look::Bars(0.9 * histogram.width),
             size: 1.0,
             quiet: true,
-        }],
+        })
+        .chain(over_norms(view))
+        .collect(),
         marks: mark
             .iter()
             .map(|(x, name)| Mark {
@@ -122,4 +128,23 @@ pub fn norms(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, _: f32) {
         steward: true,
     };
     let _ = scene.show(ui, cx);
+}
+
+/// The norms of runs that are drawn over the one in view, as lines.
+fn over_norms<'a>(view: &'a Shown<'_>) -> impl Iterator<Item = Trace<'a>> {
+    view.over.iter().filter_map(|over| {
+        let histogram = over.run.critic.norms.for_steward().as_deref()?;
+        let counts = histogram.counts.iter().enumerate();
+        Some(Trace {
+            name: &over.name,
+            color: over.color,
+            text: over.color,
+            points: counts
+                .map(|(bin, count)| [(bin as f64 + 0.5) * histogram.width, f64::from(*count)])
+                .collect(),
+            look: Look::Line,
+            size: 1.4,
+            quiet: false,
+        })
+    })
 }
