@@ -80,6 +80,7 @@ fn benchmarks(criterion: &mut Criterion) {
     }
     let mut persons = schema.clone();
     persons.unit = Some(Unit {
+        persons: None,
         column: "person".into(),
         max_rows: 2,
     });

@@ -31,6 +31,18 @@ pub enum DataError {
         /// The system's own error.
         source: std::io::Error,
     },
+    /// Rows that are too many for memory could not be kept in a file.
+    #[error(
+        "{folder}: encoded rows cannot be kept there after {megabytes} MB; free space on that disk, or set POINTILLIST_HOME to a folder on another one"
+    )]
+    Spill {
+        /// The folder.
+        folder: PathBuf,
+        /// How much there was to write until then.
+        megabytes: u64,
+        /// The system's own error.
+        source: std::io::Error,
+    },
     /// The file has no bytes, or nothing but white space.
     #[error("{path}: the file is empty; it needs a header line with the column names and at least one row")]
     Empty {

@@ -16,9 +16,12 @@ mod schema;
 mod table;
 mod value;
 
-pub use column::{CodeReader, NO_VALUE, NumberReader, NumberedTexts, prepare, rows_before};
+pub use column::{
+    CodeReader, NO_VALUE, NumberReader, NumberedTexts, PersonRows, persons, prepare, rows_before,
+};
 pub use encode::{
-    Block, EncodedRows, EncoderSettings, FINE_MISSING, FineLayout, FineWeights, NumericCode, RowEncoder,
+    Block, EncodedRows, EncoderSettings, FINE_MISSING, FineLayout, FineWeights, NumericCode, Room,
+    RowEncoder, StoreError, StoredRows,
 };
 pub use error::DataError;
 pub use profile::{

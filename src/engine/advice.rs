@@ -37,19 +37,28 @@ impl Advice {
             Err(_) => return None,
         };
         let noise = format!("{deviation:.0}");
-        let rows = schema
-            .rows
+        let units = schema
+            .known_units()
             .filter(|rows| matches!(rows.provenance, Provenance::Declared | Provenance::Bought))
             .map(|rows| rows.value);
-        if let Some(rows) = rows.filter(|rows| deviation > TOLERABLE_NOISE * *rows as f64) {
+        if let Some(rows) = units.filter(|units| deviation > TOLERABLE_NOISE * *units as f64) {
             return Some(Self {
                 method: Method::Dpgan,
-                reason: message!(
-                    "advice-dpgan-few",
-                    "DPGAN is recommended: with {rows} rows, a noise of {noise} on the count of each pair of columns' values would drown most of them",
-                    rows = rows,
-                    noise = noise
-                ),
+                reason: if schema.unit.is_some() {
+                    message!(
+                        "advice-dpgan-few-persons",
+                        "DPGAN is recommended: with {persons} persons, a noise of {noise} rows on the count of each pair of columns' values would drown most of them",
+                        persons = rows,
+                        noise = noise
+                    )
+                } else {
+                    message!(
+                        "advice-dpgan-few",
+                        "DPGAN is recommended: with {rows} rows, a noise of {noise} on the count of each pair of columns' values would drown most of them",
+                        rows = rows,
+                        noise = noise
+                    )
+                },
             });
         }
         Some(Self {

@@ -92,7 +92,7 @@ fn facts(finished: &FinishedRun) -> CertificateFacts {
         // One plan, made before the first look at the rows: the tightest accountant is right for it. (The plan was
         // calibrated by Rényi orders, whose ε is what the ledger charges, and never less than this one.)
         accountant: AccountantKind::Pld,
-        unit: private.then_some(PrivacyUnit::Row),
+        unit: private.then(|| PrivacyUnit::from(&**schema)),
         domain: Some(domain_of(finished)),
         sampling: private.then(|| sampling_of(finished)),
         noise: if private {
@@ -135,9 +135,14 @@ fn domain_of(finished: &FinishedRun) -> Domain {
             },
         );
     }
-    // Noisy counts are part of what these release, and nothing else of theirs tells the number of rows or images.
-    if matches!(finished.request.method, Method::DpMerf | Method::Gem) && domain.rows.is_none() {
-        domain.rows = Some(Provenance::Bought);
+    // Noisy counts are part of what these release, and nothing else of theirs tells how many rows, images or persons
+    // there are.
+    if matches!(finished.request.method, Method::DpMerf | Method::Gem) {
+        let count = match dataset.schema.unit {
+            None => &mut domain.rows,
+            Some(_) => &mut domain.persons,
+        };
+        count.get_or_insert(Provenance::Bought);
     }
     domain
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::data::image::ImageOptions;
-use crate::data::{Bound, Kind, ReadOptions, Scale, Schema};
+use crate::data::{Bound, Kind, ReadOptions, Scale, Schema, Unit};
 use crate::engine::meaning::MeaningQuestion;
 use crate::engine::session::Session;
 use crate::engine::settings::{Language, Settings};
@@ -102,6 +102,8 @@ pub enum SchemaEdit {
     AcceptForm,
     /// The class column by which marginals are split, or none.
     Label(Option<String>),
+    /// Whom one unit of privacy protects: a person with some rows, or one row.
+    Unit(Option<Unit>),
     /// The row count, declared as public knowledge, or private again.
     Rows(Option<u64>),
     /// Marks the data as teaching data: spends are recorded, no cap applies.

@@ -1,6 +1,8 @@
 //! From a request to a plan, and from a plan to what trains: a table's rows or images.
 
-use crate::data::{EncodedRows, EncoderSettings, Provenance, RowEncoder, Schema};
+use crate::data::{
+    EncoderSettings, PersonRows, Provenance, Room, RowEncoder, Schema, StoredRows, Table, persons,
+};
 use crate::engine::command::{Method, PrivacyTarget, RunRequest};
 use crate::engine::event::{Area, Problem};
 use crate::engine::snapshot::Dataset;
@@ -13,7 +15,7 @@ use crate::train::keep::{Keeping, TakenUp};
 use crate::train::pairs::{PairPlan, PairSettings, PairTraining};
 use crate::train::{
     Control, DeviceKind, Observation, Plan, PlanError, PlanSummary, PlanWarning, Privacy, RunSettings,
-    TrainError, TrainSettings, Trained, Training, describe, known_rows, recommended, rounded_up,
+    TrainError, TrainSettings, Trained, Training, describe, known_units, recommended, rounded_up,
 };
 
 /// A checked and calibrated run, by what it learns from.
@@ -30,12 +32,21 @@ impl Planned {
             None if request.method == Method::Gem => {
                 let settings = pair_settings_for(request)?;
                 let privacy = privacy_of(request, &dataset.schema);
-                PairPlan::new(&settings, &dataset.schema, dataset.table.rows(), privacy)
-                    .map(|plan| Self::Pairs(Box::new(plan)))
-                    .map_err(|error| Problem::new(Area::Train, &error))
+                PairPlan::new(
+                    &settings,
+                    &dataset.schema,
+                    units(request, &dataset.schema, &dataset.table)?,
+                    privacy,
+                )
+                .map(|plan| Self::Pairs(Box::new(plan)))
+                .map_err(|error| Problem::new(Area::Train, &error))
             }
-            None => plan_for(request, &dataset.schema, dataset.table.rows())
-                .map(|plan| Self::Table(Box::new(plan))),
+            None => plan_for(
+                request,
+                &dataset.schema,
+                units(request, &dataset.schema, &dataset.table)?,
+            )
+            .map(|plan| Self::Table(Box::new(plan))),
             Some(images) => {
                 let method = image_method(request.method)?;
                 let settings = image_settings_for(request, method)?;
@@ -96,8 +107,10 @@ impl Planned {
         }
     }
 
-    /// Brings the rows or images into the form that is trained on.
-    pub fn encode(self, dataset: &Dataset) -> Result<Ready, Problem> {
+    /// Brings the rows or images into the form that is trained on. Where persons are the unit of a promise, the rows
+    /// that count of those who have too many are drawn now.
+    pub fn encode(self, dataset: &Dataset, room: &Room, random: &mut RandomSource) -> Result<Ready, Problem> {
+        let persons = self.epsilon().map(|_| random);
         let failed = |error| Problem::new(Area::Train, &error);
         match (self, &dataset.images) {
             (Self::Images(plan), Some(images)) => {
@@ -105,11 +118,11 @@ impl Planned {
                 Ok(Ready::Images(plan, Box::new(images)))
             }
             (Self::Table(plan), _) => {
-                let (encoder, rows) = encoded(dataset, plan.encoder_settings())?;
+                let (encoder, rows) = encoded(dataset, plan.encoder_settings(), (room, persons))?;
                 Ok(Ready::Table(plan, encoder, rows))
             }
             (Self::Pairs(plan), _) => {
-                let (encoder, rows) = encoded(dataset, plan.encoder_settings())?;
+                let (encoder, rows) = encoded(dataset, plan.encoder_settings(), (room, persons))?;
                 Ok(Ready::Pairs(plan, encoder, rows))
             }
             (Self::Images(_), None) => Err(Problem::plain(
@@ -137,22 +150,40 @@ fn check_memory(needed: u64, free: Option<u64>) -> Result<(), Problem> {
     ))
 }
 
-type Encoded = (Box<RowEncoder>, Box<EncodedRows>);
+type Encoded = (Box<RowEncoder>, Box<StoredRows>);
 
-/// The table's rows, encoded, and what encoded them.
-fn encoded(dataset: &Dataset, settings: &EncoderSettings) -> Result<Encoded, Problem> {
+/// The table's rows, encoded, and what encoded them; person by person if there is randomness to draw rows with and
+/// persons are the unit.
+fn encoded(
+    dataset: &Dataset,
+    settings: &EncoderSettings,
+    (room, random): (&Room, Option<&mut RandomSource>),
+) -> Result<Encoded, Problem> {
     let failed = |error| Problem::new(Area::Train, &error);
-    let encoder = RowEncoder::new(&dataset.schema, settings).map_err(failed)?;
+    let (schema, table) = (&dataset.schema, &dataset.table);
+    let encoder = RowEncoder::new(schema, settings).map_err(failed)?;
+    let drawn = match (&schema.unit, random) {
+        (Some(unit), Some(random)) => Some(PersonRows::drawn(table, schema, unit, random).map_err(failed)?),
+        _ => None,
+    };
     let rows = encoder
-        .encode(&dataset.table, &Progress::default())
+        .store(table, drawn, room, &Progress::default())
         .map_err(failed)?;
     Ok((Box::new(encoder), Box::new(rows)))
 }
 
+/// How many units a run on a table draws from: persons, if they are the unit of its promise, or rows.
+pub(super) fn units(request: &RunRequest, schema: &Schema, table: &Table) -> Result<usize, Problem> {
+    if request.target.is_none() {
+        return Ok(table.rows());
+    }
+    persons(table, schema).map_err(|error| Problem::new(Area::Train, &error))
+}
+
 /// All that a run needs.
 pub(super) enum Ready {
-    Table(Box<Plan>, Box<RowEncoder>, Box<EncodedRows>),
-    Pairs(Box<PairPlan>, Box<RowEncoder>, Box<EncodedRows>),
+    Table(Box<Plan>, Box<RowEncoder>, Box<StoredRows>),
+    Pairs(Box<PairPlan>, Box<RowEncoder>, Box<StoredRows>),
     Images(Box<ImagePlan>, Box<TrainImages>),
 }
 
@@ -264,7 +295,7 @@ fn image_settings_for(request: &RunRequest, method: ImageMethod) -> Result<Image
 }
 
 /// The plan of a request: the settings asked for, or the recommended ones, and single changes to them.
-pub(super) fn plan_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<Plan, Problem> {
+pub(super) fn plan_for(request: &RunRequest, schema: &Schema, units: usize) -> Result<Plan, Problem> {
     if matches!(request.method, Method::DpMerf | Method::WganGp) {
         let error = PlanError::Method {
             method: request.method.name(),
@@ -278,11 +309,11 @@ pub(super) fn plan_for(request: &RunRequest, schema: &Schema, rows: usize) -> Re
         return Err(Problem::new(Area::Train, &error));
     }
     let privacy = privacy_of(request, schema);
-    let settings = settings_for(request, schema, rows)?;
-    Plan::new(&settings, schema, rows, privacy).map_err(|error| {
+    let settings = settings_for(request, schema, units)?;
+    Plan::new(&settings, schema, units, privacy).map_err(|error| {
         Problem::new(
             Area::Train,
-            &with_an_epsilon_that_works(error, request, schema, rows),
+            &with_an_epsilon_that_works(error, request, schema, units),
         )
     })
 }
@@ -293,7 +324,7 @@ fn with_an_epsilon_that_works(
     error: PlanError,
     request: &RunRequest,
     schema: &Schema,
-    rows: usize,
+    units: usize,
 ) -> PlanError {
     const TRIES: usize = 20;
     let (&PlanError::BudgetTooSmall { epsilon, smallest }, Some(target)) = (&error, request.target) else {
@@ -315,8 +346,8 @@ fn with_an_epsilon_that_works(
             delta: target.delta,
             neighboring: relation_under(schema, target.neighboring),
         };
-        let planned =
-            settings_for(&attempt, schema, rows).map(|settings| Plan::new(&settings, schema, rows, privacy));
+        let planned = settings_for(&attempt, schema, units)
+            .map(|settings| Plan::new(&settings, schema, units, privacy));
         if let Ok(Err(PlanError::BudgetTooSmall { smallest: next, .. })) = planned {
             smallest = next.max(told * 1.005);
         } else {
@@ -329,11 +360,11 @@ fn with_an_epsilon_that_works(
 
 /// The relation under which a promise on this data is made.
 ///
-/// With one row more or less the row count differs too, and is private. Where it is public knowledge, neighbours
-/// have the same count, and "one row more or less" becomes "one row zeroed out", with the same numbers.
+/// With one row or person more or less their number differs too, and is private. Where it is public knowledge, neighbours
+/// have the same number, and "one more or less" becomes "one zeroed out", with the same figures.
 fn relation_under(schema: &Schema, asked: Neighboring) -> Neighboring {
     let is_public = schema
-        .rows
+        .known_units()
         .is_some_and(|rows| rows.provenance == Provenance::Declared);
     match asked {
         Neighboring::AddRemoveOne if is_public => Neighboring::ZeroOutOne,
@@ -341,12 +372,12 @@ fn relation_under(schema: &Schema, asked: Neighboring) -> Neighboring {
     }
 }
 
-fn settings_for(request: &RunRequest, schema: &Schema, rows: usize) -> Result<TrainSettings, Problem> {
+fn settings_for(request: &RunRequest, schema: &Schema, units: usize) -> Result<TrainSettings, Problem> {
     let epsilon = request.target.map(|target| target.epsilon);
     let mut settings = match (&request.settings, epsilon) {
         (Some(RunSettings::Table(settings)), _) => settings.clone(),
         (Some(_), _) => return Err(other_settings()),
-        (None, Some(epsilon)) => recommended(known_rows(schema, rows), schema, epsilon),
+        (None, Some(epsilon)) => recommended(known_units(schema, units), schema, epsilon),
         (None, None) => TrainSettings::default(),
     };
     // Marginals first: other recommendations follow from them, and what is set by hand stands above those.

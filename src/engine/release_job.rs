@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crossbeam_channel::Sender;
 
-use crate::data::Schema;
+use crate::data::{Schema, persons};
 use crate::engine::command::ReleaseOrder;
 use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
@@ -16,7 +16,7 @@ use crate::num::{Message, RandomSource};
 use crate::privacy::ledger::{DatasetId, EntryId, LedgerError, Outcome, Reservation, Settlement, Total};
 use crate::privacy::{EventList, renyi};
 use crate::release::{MIN_EPSILON, Preview, ReleasePlan, ReleaseRequest};
-use crate::train::PlanWarning;
+use crate::train::{Counted, PlanWarning};
 
 /// What a release would be and cost, from public knowledge only. Cheap enough for a frame.
 ///
@@ -133,9 +133,18 @@ impl ReleaseJob {
 
     /// What the person should know of the promise before it is made.
     fn warn(&self, plan: &ReleasePlan) {
-        let (delta, rows) = (plan.delta(), self.dataset.table.rows());
-        if delta * rows as f64 >= 1.0 {
-            let warning = PlanWarning::LargeDelta { delta, rows };
+        let Ok(units) = persons(&self.dataset.table, &self.dataset.schema) else {
+            // The release itself tells what is wrong with the column.
+            return;
+        };
+        let delta = plan.delta();
+        if delta * units as f64 >= 1.0 {
+            let counted = Counted::of(&self.dataset.schema);
+            let warning = PlanWarning::LargeDelta {
+                delta,
+                units,
+                counted,
+            };
             let _ = self.notes.send(Note::ReleaseWarning(warning.message()));
         }
     }

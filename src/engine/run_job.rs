@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::Sender;
 
+use crate::data::Room;
 use crate::engine::certify::recipe_of;
 use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Note;
@@ -143,6 +144,8 @@ pub(super) struct RunJob {
     pub takes_up: Option<String>,
     /// The program's folder.
     pub home: PathBuf,
+    /// Where encoded rows may lie.
+    pub room: Room,
     pub ledger: LedgerHandle,
     pub control: Arc<Control>,
     pub slot: Arc<RunSlot>,
@@ -192,10 +195,11 @@ impl RunJob {
         }
         let planned = plan.events();
         let promise = Promised::by(&plan);
-        let ready = plan.encode(&dataset)?;
+        let before = held.as_ref().map(|held| &held.run);
+        let mut random = self.random(before.map_or(0, |run| run.resumed.times + 1));
+        let ready = plan.encode(&dataset, &self.room, &mut random)?;
         // The number of clamped cells is a private figure, and who reads the warning has seen it.
         let looked = self.warn_of_clamped(ready.clamped_cells()) || self.request.watched;
-        let before = held.as_ref().map(|held| &held.run);
         let choices = Choices {
             // What an earlier life of the run showed did not change its settings.
             tuned: before.map_or(self.tuned, |run| run.tuned),
@@ -207,7 +211,6 @@ impl RunJob {
             Some(held) => self.entry_of(held, &planned)?,
             None => self.reserve(promise, &planned)?,
         };
-        let random = self.random(before.map_or(0, |run| run.resumed.times + 1));
         let mut kept = self.keep(held, entry, (&summary, &planned), choices);
         let _ = self.notes.send(Note::RunStarted { run: self.id, entry });
 
@@ -490,7 +493,7 @@ impl RunJob {
             events: events.clone(),
             epsilon,
             delta,
-            unit: PrivacyUnit::Row,
+            unit: PrivacyUnit::from(&**schema),
             public: schema.public,
             seed: self.request.seed,
             description: match self.request.seed {

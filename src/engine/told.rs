@@ -90,6 +90,11 @@ fn data(error: &DataError) -> Message {
         DataError::Io { path, source, .. } => {
             said!(error, "data-io", path = path, reason = source.to_string())
         }
+        DataError::Spill {
+            folder, megabytes, ..
+        } => {
+            said!(error, "data-spill", folder = folder, megabytes = megabytes)
+        }
         DataError::Empty { path } => said!(error, "data-empty", path = path),
         DataError::NoRows { path } => said!(error, "data-no-rows", path = path),
         DataError::NotATable { path, key, .. } => {

@@ -331,6 +331,61 @@ impl Critic {
         }
     }
 
+    /// The same for units of several rows each: a unit's gradients are summed, and the sum is scaled down to an ℓ2 norm
+    /// of at most `clip`. The loss of a unit is the mean of its rows'.
+    ///
+    /// The norm of such a sum has terms of both signs, so the sums are formed, and their norm is taken of what is then
+    /// added up: whatever cancels in it, rounding cannot make it longer than it may be. The overflow argument of this
+    /// file holds with the bound times the rows of a unit, whose number is below 2³²: sums stay finite, and a norm that
+    /// does not makes the factor 0.
+    ///
+    /// # Shapes
+    /// - batch `[units · places, …]`: the rows of each unit one after the other, padded to the same number
+    /// - present `[units · places, 1]`: 1, or 0 for padding, which counts nowhere; at least one 1 in each unit
+    pub fn clipped_unit_sum(
+        &self,
+        batch: impl Into<CriticBatch>,
+        present: Tensor<2>,
+        (units, loss, side): (usize, CriticLoss, Side),
+        clip: f64,
+    ) -> ClippedSum {
+        let flow = self.forward(batch.into());
+        let slopes = loss.slopes(flow.scores.clone(), side) * present.clone();
+        let gradients = self.backward(&flow, slopes);
+        let parts = flow.inputs.iter().zip(gradients).flat_map(|(input, gradient)| {
+            let by_unit = |tensor: Tensor<2>| {
+                let [rows, width] = tensor.dims();
+                tensor.reshape([units, rows / units, width])
+            };
+            let [_, inputs] = input.dims();
+            let [_, outputs] = gradient.dims();
+            let gradient = by_unit(gradient);
+            let weight = by_unit(input.clone()).swap_dims(1, 2).matmul(gradient.clone());
+            let bias = gradient.sum_dim(1);
+            [
+                weight.reshape([units, inputs * outputs]),
+                bias.reshape([units, outputs]),
+            ]
+        });
+        let sums = Tensor::cat(parts.collect(), 1);
+        let norms = sums.clone().square().sum_dim(1).sqrt();
+        let factors = norms
+            .clone()
+            .clamp_min(clip)
+            .recip()
+            .mul_scalar(clip * CLIP_MARGIN);
+        let rows = |tensor: Tensor<2>| {
+            let [rows, _] = tensor.dims();
+            tensor.reshape([units, rows / units]).sum_dim(1)
+        };
+        let losses = loss.values(flow.scores, side) * present.clone();
+        ClippedSum {
+            sum: flat(factors.transpose().matmul(sums)),
+            norms,
+            losses: rows(losses) / rows(present),
+        }
+    }
+
     /// Each example's gradient norm over all layers together. Shape `[batch, 1]`.
     fn norms(&self, inputs: &[Tensor<2>], gradients: &[Tensor<2>]) -> Tensor<2> {
         let squares = (self.layers.iter().zip(inputs).zip(gradients))

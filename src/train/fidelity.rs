@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::observe::{ColumnHistogram, Fidelity, Observation};
 use super::synthesizer::{SampleError, TableGenerator};
-use crate::data::{Block, EncodedRows, RowEncoder};
+use crate::data::{Block, EncodedRows, RowEncoder, StoreError, StoredRows};
 use crate::evaluate::{FrechetReference, Moments, total_variation};
 use crate::num::{Beside, RandomSource, StewardOnly};
 
@@ -40,9 +40,8 @@ pub enum BarSource {
 }
 
 impl Bars {
-    /// The share of rows in each bar.
-    pub fn shares(&self, rows: &EncodedRows) -> Vec<f64> {
-        let mut counts = vec![0.0; self.labels.len()];
+    /// Counts the rows in each bar.
+    fn count(&self, rows: &EncodedRows, counts: &mut [f64]) {
         let last = counts.len().saturating_sub(1);
         match self.source {
             BarSource::Code(block) => {
@@ -59,9 +58,28 @@ impl Bars {
                 }
             }
         }
+    }
+
+    /// The share of rows in each bar.
+    pub fn shares(&self, rows: &EncodedRows) -> Vec<f64> {
+        let mut counts = vec![0.0; self.labels.len()];
+        self.count(rows, &mut counts);
         let total = (rows.rows() as f64).max(1.0);
         counts.iter().map(|count| count / total).collect()
     }
+}
+
+/// The share of stored rows in each bar of each column, in one pass.
+fn stored_shares(bars: &[Bars], rows: &StoredRows) -> Result<Vec<Vec<f64>>, StoreError> {
+    let mut counts: Vec<Vec<f64>> = bars.iter().map(|bars| vec![0.0; bars.labels.len()]).collect();
+    rows.each_piece(|piece| {
+        for (bars, counts) in bars.iter().zip(&mut counts) {
+            bars.count(piece, counts);
+        }
+    })?;
+    let total = (rows.rows() as f64).max(1.0);
+    counts.iter_mut().flatten().for_each(|count| *count /= total);
+    Ok(counts)
 }
 
 /// The bars of every used column: its categories, its bins, or equal parts of a scalar's range.
@@ -100,11 +118,17 @@ impl FidelityThread {
     ///
     /// # Errors
     /// When the system has no thread to give.
-    pub fn start(real: Arc<EncodedRows>, bars: Vec<Bars>) -> std::io::Result<Self> {
+    pub fn start(real: Arc<StoredRows>, bars: Vec<Bars>) -> std::io::Result<Self> {
         Beside::start("fidelity", move || {
-            let sample = dense_sample(&real);
+            let mut sample = vec![0.0; sample_size(real.rows(), real.width()) * real.width()];
+            let picks = evenly_spaced(real.rows(), real.width());
+            // Rows that cannot be read end the run at its next step, with a message; nothing is compared until then.
+            let seen = real
+                .write_dense(&picks, &mut sample)
+                .and_then(|()| stored_shares(&bars, &real));
+            let shares =
+                seen.unwrap_or_else(|_| bars.iter().map(|bars| vec![0.0; bars.labels.len()]).collect());
             let reference = Moments::of(&sample, real.width()).and_then(FrechetReference::new);
-            let shares: Vec<_> = bars.iter().map(|bars| bars.shares(&real)).collect();
             move |step, rows: EncodedRows| compare(step, &rows, (&real, reference.as_ref()), (&bars, &shares))
         })
         .map(Self)
@@ -162,7 +186,7 @@ impl FidelityThread {
 fn compare(
     step: u64,
     synthetic: &EncodedRows,
-    (real, reference): (&EncodedRows, Option<&FrechetReference>),
+    (real, reference): (&StoredRows, Option<&FrechetReference>),
     (bars, shares): (&[Bars], &[Vec<f64>]),
 ) -> Fidelity {
     let sample = dense_sample(synthetic);
@@ -186,26 +210,31 @@ fn compare(
     Fidelity {
         step,
         frechet: StewardOnly::new(frechet),
-        samples: sample_size(real).min(sample_size(synthetic)),
+        samples: sample_size(real.rows(), real.width()).min(sample_size(synthetic.rows(), synthetic.width())),
         total_variation: StewardOnly::new(variation),
         histograms: StewardOnly::new(histograms),
     }
 }
 
-/// How many of some rows a distance is taken over.
-fn sample_size(rows: &EncodedRows) -> usize {
-    rows.rows().min(if rows.width() > WIDE {
+/// How many of so many rows of this width a distance is taken over.
+fn sample_size(rows: usize, width: usize) -> usize {
+    rows.min(if width > WIDE {
         WIDE_FRECHET_ROWS
     } else {
         FRECHET_ROWS
     })
 }
 
+/// Evenly spaced rows, as many as a distance is taken over.
+fn evenly_spaced(rows: usize, width: usize) -> Vec<usize> {
+    let count = sample_size(rows, width);
+    (0..count).map(|index| index * rows / count).collect()
+}
+
 /// Evenly spaced rows, dense.
 fn dense_sample(rows: &EncodedRows) -> Vec<f32> {
-    let count = sample_size(rows);
-    let indices: Vec<usize> = (0..count).map(|index| index * rows.rows() / count).collect();
-    let mut values = vec![0.0; count * rows.width()];
-    rows.write_dense(&indices, &mut values);
+    let picks = evenly_spaced(rows.rows(), rows.width());
+    let mut values = vec![0.0; picks.len() * rows.width()];
+    rows.write_dense(&picks, &mut values);
     values
 }

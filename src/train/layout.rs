@@ -15,6 +15,8 @@ pub struct RowLayout {
     label: Option<usize>,
     /// Numeric columns with a fine layout: how many fine cells each has, in the order of `EncodedRows::fine`.
     fine: Vec<FineColumn>,
+    /// The most rows of one unit of privacy.
+    max_rows: u32,
 }
 
 /// A one-hot block.
@@ -82,6 +84,7 @@ impl RowLayout {
             one_hot,
             label,
             fine,
+            max_rows: schema.max_rows(),
         })
     }
 
@@ -131,12 +134,23 @@ impl RowLayout {
 
     /// ℓ2 sensitivity of all marginals together.
     pub fn marginal_sensitivity(&self, neighboring: Neighboring) -> f64 {
-        histogram_sensitivity(self.feature_count(), neighboring)
+        self.histogram_sensitivity(self.feature_count(), neighboring)
     }
 
     /// ℓ2 sensitivity of all fine histograms together.
     pub fn fine_sensitivity(&self, neighboring: Neighboring) -> f64 {
-        histogram_sensitivity(self.fine.len(), neighboring)
+        self.histogram_sensitivity(self.fine.len(), neighboring)
+    }
+
+    /// The ℓ2 sensitivity of counts of which one row moves `count`: for a person, as many times it as they may have rows.
+    ///
+    /// A row counts once in each of `count` histograms: √count when it comes or goes, √(2·count) when it is replaced (one
+    /// cell of each loses a row, another gains one). The counts of `m` rows are a sum of `m` such vectors, and so at most
+    /// `m` times as long; equal rows are just that long. Where a person is replaced, each histogram loses `m` rows from
+    /// one cell and gains `m` in another at worst: vectors without negative entries whose sums are at most `m` lie at
+    /// most `m·√2` apart.
+    pub(super) fn histogram_sensitivity(&self, count: usize, neighboring: Neighboring) -> f64 {
+        f64::from(self.max_rows) * histogram_sensitivity(count, neighboring)
     }
 }
 
@@ -148,8 +162,7 @@ pub fn heads_of(encoder: &RowEncoder) -> Heads {
     }))
 }
 
-/// A row counts once in each of `count` histograms: √count when it comes or goes, √(2·count) when it is
-/// replaced (one cell of each loses a row, another gains one).
+/// The same for units of one row.
 fn histogram_sensitivity(count: usize, neighboring: Neighboring) -> f64 {
     let cells = match neighboring {
         Neighboring::AddRemoveOne | Neighboring::ZeroOutOne => count,

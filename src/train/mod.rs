@@ -31,7 +31,8 @@ pub use describe::{
 pub use layout::heads_of;
 pub use observe::{ColumnHistogram, Fidelity, Observation, StepObservation};
 pub use plan::{
-    LARGEST_EPSILON, Plan, PlanError, PlanSummary, PlanWarning, Privacy, RunSettings, known_rows, rounded_up,
+    Counted, LARGEST_EPSILON, Plan, PlanError, PlanSummary, PlanWarning, Privacy, RunSettings, known_units,
+    rounded_up,
 };
 pub use privatize::Refusal;
 pub use recommend::{pair_deviation, recommended};

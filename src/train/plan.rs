@@ -17,6 +17,7 @@ use crate::data::{DataError, EncoderSettings, NumericCode, OpenColumn, Provenanc
 use crate::num::{Delta, Epsilon, Message, NoiseMultiplier, SamplingRate, UnitError};
 use crate::privacy::{CalibrationError, EventList, Neighboring};
 
+pub use warning::Counted;
 pub use warning::PlanWarning;
 pub(super) use warning::weak_promise;
 
@@ -79,7 +80,7 @@ pub enum PlanError {
     },
     /// Nobody has decided on the row count.
     #[error(
-        "the row count in the schema is only suggested, read off private rows; declare it, buy it, or take it out of the schema (it is then listed as not protected)"
+        "the number of rows or persons in the schema is only suggested, read off private rows; declare it, buy it, or take it out of the schema (it is then listed as not protected)"
     )]
     RowsSuggested,
     /// Every column is dropped.
@@ -105,9 +106,9 @@ pub enum PlanError {
         "the label `{0}` is not a used column with categories; name a categorical or boolean column, or none"
     )]
     Label(String),
-    /// Persons with several rows.
+    /// Persons with several images.
     #[error(
-        "the schema names `{0}` as the unit of privacy, which this method cannot protect yet; remove `unit` to protect single rows"
+        "the schema names `{0}` as the unit of privacy, and images have no such column; remove `unit` to protect single images"
     )]
     Unit(String),
     /// The schema cannot be encoded.
@@ -141,7 +142,7 @@ pub struct Plan {
     settings: TrainSettings,
     encoder: EncoderSettings,
     layout: RowLayout,
-    rows: usize,
+    units: usize,
     expected_batch: usize,
     sampling_rate: SamplingRate,
     protection: Option<Protection>,
@@ -250,22 +251,21 @@ const CURVE_POINTS: u64 = 48;
 impl Plan {
     /// Checks the settings against the schema and finds the noise that keeps the promise.
     ///
+    /// `units` are the rows, or the persons where the schema makes them the unit of a promise.
+    ///
     /// # Errors
     /// When a setting, the promise, the schema or the budget does not allow a run; the message says what to
     /// change.
     pub fn new(
         settings: &TrainSettings,
         schema: &Schema,
-        rows: usize,
+        units: usize,
         privacy: Privacy,
     ) -> Result<Self, PlanError> {
         settings.check()?;
         let promise = Promise::check(privacy)?;
-        if rows == 0 {
+        if units == 0 {
             return Err(PlanError::NoRows);
-        }
-        if let (Some(unit), Some(_)) = (&schema.unit, promise) {
-            return Err(PlanError::Unit(unit.column.clone()));
         }
         let open = schema.open_columns();
         if !open.is_empty() {
@@ -273,7 +273,7 @@ impl Plan {
         }
         if promise.is_some()
             && schema
-                .rows
+                .known_units()
                 .is_some_and(|rows| rows.provenance == Provenance::Suggested)
         {
             return Err(PlanError::RowsSuggested);
@@ -283,7 +283,12 @@ impl Plan {
             return Err(PlanError::NothingToLearn);
         }
         let layout = RowLayout::new(schema, &RowEncoder::new(schema, &encoder)?)?;
-        let known = known_rows(schema, rows);
+        // Without a promise each row is drawn by itself.
+        let known = if promise.is_some() {
+            known_units(schema, units)
+        } else {
+            units
+        };
         let expected_batch = usize::try_from(settings.batch_size).map_or(known, |batch| batch.min(known));
         let sampling_rate = SamplingRate::new(expected_batch as f64 / known as f64)?;
         let protection = promise
@@ -294,7 +299,7 @@ impl Plan {
             settings: settings.clone(),
             encoder,
             layout,
-            rows,
+            units,
             expected_batch,
             sampling_rate,
             protection,
@@ -339,9 +344,9 @@ impl Plan {
         self.protection.is_some()
     }
 
-    /// The rows planned for.
-    pub const fn rows(&self) -> usize {
-        self.rows
+    /// The units planned for: rows, or persons where those are the unit of privacy.
+    pub const fn units(&self) -> usize {
+        self.units
     }
 
     /// Rows expected in a step: the divisor of each update, whatever the batch turns out to be.
@@ -460,14 +465,16 @@ impl Plan {
     }
 }
 
-/// The number of rows by which sampling rates and settings are chosen: the declared or bought one, which a bought
-/// one may miss by its noise, so that nothing chosen by it tells the true one. Without either the true one, which
-/// is then not protected.
-pub fn known_rows(schema: &Schema, rows: usize) -> usize {
+/// The number of units, rows or persons, by which sampling rates and settings are chosen: the declared or bought one,
+/// which a bought one may miss by its noise, so that nothing chosen by it tells the true one. Without either the true
+/// one, which is then not protected.
+pub fn known_units(schema: &Schema, units: usize) -> usize {
     let public = schema
-        .rows
+        .known_units()
         .filter(|known| matches!(known.provenance, Provenance::Declared | Provenance::Bought));
-    public.map_or(rows, |known| usize::try_from(known.value).unwrap_or(rows).max(1))
+    public.map_or(units, |known| {
+        usize::try_from(known.value).unwrap_or(units).max(1)
+    })
 }
 
 /// A promise whose numbers have been checked.

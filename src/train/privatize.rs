@@ -11,12 +11,16 @@
 //! **expected** batch: a constant, so it is post-processing. A batch is summed in parts of a bounded size, whatever its
 //! own: each example is clipped by itself, so the parts' sum is the batch's.
 //!
+//! **Persons** as units of several rows: each person enters by its own coin; the gradients of a person's rows are summed,
+//! and the sum is clipped to C. So whoever comes or goes moves the sum by at most C, whatever rows they have.
+//!
 //! **A mean embedding** of images: see [`embedding`]. **Counts of pairs** of columns: see [`pairs`](mod@pairs).
 //!
 //! **Histograms**: see [`RowLayout`] for their ℓ2 sensitivity under each relation.
 
 mod embedding;
 mod pairs;
+mod persons;
 
 use burn::tensor::{Device, Tensor};
 use rand_distr::{Distribution, StandardNormal};
@@ -29,7 +33,7 @@ use super::layout::RowLayout;
 use super::plan::Plan;
 use super::sampler::PoissonSampler;
 use super::training::TrainError;
-use crate::data::EncodedRows;
+use crate::data::{StoreError, StoredRows};
 use crate::model::{ClippedSum, Critic, CriticBatch, CriticLoss, Side, matrix, vector};
 use crate::num::{NoiseMultiplier, RandomSource, SamplingRate};
 use crate::privacy::{
@@ -50,6 +54,9 @@ pub enum Refusal {
     /// It cannot be accounted.
     #[error("the next event cannot be accounted")]
     Accounting(#[from] AccountingError),
+    /// It was charged, and then the rows could not be read.
+    #[error(transparent)]
+    Rows(#[from] StoreError),
 }
 
 /// What has been spent so far, and what may be spent.
@@ -170,19 +177,31 @@ fn append(list: &mut EventList, event: PrivacyEvent) {
 /// Private examples that a critic can be shown.
 pub trait Examples {
     /// The examples of these indices on a device.
-    fn batch(&self, indices: &[usize], device: &Device) -> CriticBatch;
+    ///
+    /// # Errors
+    /// When they are kept in a file that cannot be read.
+    fn batch(&self, indices: &[usize], device: &Device) -> Result<CriticBatch, StoreError>;
+
+    /// Where each person's examples begin, and where the last one's end; `None` where each example is a unit of its own.
+    fn persons(&self) -> Option<&[usize]> {
+        None
+    }
 }
 
-impl Examples for EncodedRows {
-    fn batch(&self, indices: &[usize], device: &Device) -> CriticBatch {
-        dense(self, indices, device).into()
+impl Examples for StoredRows {
+    fn batch(&self, indices: &[usize], device: &Device) -> Result<CriticBatch, StoreError> {
+        Ok(dense(self, indices, device)?.into())
+    }
+
+    fn persons(&self) -> Option<&[usize]> {
+        StoredRows::persons(self)
     }
 }
 
 /// How real rows enter a critic step.
 #[derive(Clone, Debug)]
 pub struct StepRule {
-    /// Draws the rows.
+    /// Draws the units: rows, or persons with all their rows.
     pub sampler: PoissonSampler,
     /// q, as it is charged.
     pub rate: SamplingRate,
@@ -198,9 +217,9 @@ pub struct StepRule {
 pub struct RealGradient {
     /// The noisy sum of clipped gradients. Shape `[parameters]`.
     pub sum: Tensor<1>,
-    /// How many rows were drawn: for the steward only.
+    /// How many units were drawn: for the steward only.
     pub batch: usize,
-    /// Losses and gradient norms of the rows drawn; `None` when there were none. For the steward only.
+    /// Losses and gradient norms of the units drawn; `None` when there were none. For the steward only.
     pub seen: Option<ClippedSum>,
 }
 
@@ -208,7 +227,8 @@ pub struct RealGradient {
 /// of Poisson-sampled Gaussian noise. Without a promise: the plain sum, and no charge.
 ///
 /// # Errors
-/// When the step would pass the budget; no row has been drawn then.
+/// When the step would pass the budget; no row has been drawn then. When the rows drawn are kept in a file that cannot be
+/// read.
 pub fn critic_gradient(
     account: &mut Account,
     critic: &Critic,
@@ -223,11 +243,23 @@ pub fn critic_gradient(
     account.charge(event, || {
         let drawn = rule.sampler.draw(random);
         let clip = noise_multiplier.map(|_| rule.clip_norm);
-        let parts = drawn.chunks(rule.micro_batch.max(1)).map(|indices| {
-            let batch = examples.batch(indices, device);
-            critic.clipped_gradient_sum(batch, rule.loss, Side::Real, clip)
-        });
-        let seen = parts.reduce(ClippedSum::and);
+        let seen = match (examples.persons(), clip) {
+            (Some(persons), Some(clip)) => {
+                persons::clipped_sum(critic, (examples, persons), &drawn, (rule, clip), device)?
+            }
+            _ => {
+                let mut seen: Option<ClippedSum> = None;
+                for indices in drawn.chunks(rule.micro_batch.max(1)) {
+                    let batch = examples.batch(indices, device)?;
+                    let part = critic.clipped_gradient_sum(batch, rule.loss, Side::Real, clip);
+                    seen = Some(match seen {
+                        Some(seen) => seen.and(part),
+                        None => part,
+                    });
+                }
+                seen
+            }
+        };
         let length = critic.parameter_count();
         let mut sum = seen
             .as_ref()
@@ -235,12 +267,12 @@ pub fn critic_gradient(
         if let Some(noise_multiplier) = noise_multiplier {
             sum = sum + normal_noise(length, noise_multiplier * rule.clip_norm, random, device);
         }
-        RealGradient {
+        Ok(RealGradient {
             sum,
             batch: drawn.len(),
             seen,
-        }
-    })
+        })
+    })?
 }
 
 /// Rows drawn by their own coins, as they are: only for a run without a promise, `None` for any other. `None` too when
@@ -256,15 +288,19 @@ pub fn unprotected_batch(
         return None;
     }
     let drawn = rule.sampler.draw(random);
-    (!drawn.is_empty()).then(|| examples.batch(&drawn, device))
+    if drawn.is_empty() {
+        return None;
+    }
+    // Rows that cannot be read end the run at its next step, with a message.
+    examples.batch(&drawn, device).ok()
 }
 
 /// Expands the rows of these indices on a device. Shape `[batch, width]`.
-pub fn dense(rows: &EncodedRows, indices: &[usize], device: &Device) -> Tensor<2> {
+fn dense(rows: &StoredRows, indices: &[usize], device: &Device) -> Result<Tensor<2>, StoreError> {
     let width = rows.width();
     let mut values = vec![0.0; indices.len() * width];
-    rows.write_dense(indices, &mut values);
-    matrix(values, indices.len(), width, device)
+    rows.write_dense(indices, &mut values)?;
+    Ok(matrix(values, indices.len(), width, device))
 }
 
 fn normal_noise(count: usize, deviation: f64, random: &mut RandomSource, device: &Device) -> Tensor<1> {
@@ -289,10 +325,10 @@ pub struct ClassCounts {
 /// Noisy marginals of all features, charged as one Gaussian event. Without a promise: the plain counts.
 ///
 /// # Errors
-/// When they would pass the budget; nothing has been counted then.
+/// When they would pass the budget; nothing has been counted then. When the rows are kept in a file that cannot be read.
 pub fn marginals(
     account: &mut Account,
-    rows: &EncodedRows,
+    rows: &StoredRows,
     layout: &RowLayout,
     noise: Option<NoiseMultiplier>,
     random: &mut RandomSource,
@@ -304,33 +340,35 @@ pub fn marginals(
         let width = layout.width();
         let classes = layout.label().map_or(1, |label| label.width);
         let mut counts = vec![0.0; classes * width];
-        for row in rows.codes.chunks_exact(layout.one_hot().len().max(1)) {
-            let class = layout.label_index().map_or(0, |label| usize::from(row[label]));
-            for (index, block) in layout.features() {
-                counts[class * width + block.offset + usize::from(row[index])] += 1.0;
+        rows.each_piece(|piece| {
+            for row in piece.codes.chunks_exact(layout.one_hot().len().max(1)) {
+                let class = layout.label_index().map_or(0, |label| usize::from(row[label]));
+                for (index, block) in layout.features() {
+                    counts[class * width + block.offset + usize::from(row[index])] += 1.0;
+                }
             }
-        }
+        })?;
         for (_, block) in layout.features() {
             for class in 0..classes {
                 let start = class * width + block.offset;
                 add_noise(&mut counts[start..start + block.width], deviation, random);
             }
         }
-        ClassCounts {
+        Ok(ClassCounts {
             classes,
             counts,
             deviation,
-        }
-    })
+        })
+    })?
 }
 
 /// Noisy fine histograms, one a binned number, charged as one Gaussian event. Without a promise: plain counts.
 ///
 /// # Errors
-/// When they would pass the budget; nothing has been counted then.
+/// When they would pass the budget; nothing has been counted then. When the rows are kept in a file that cannot be read.
 pub fn fine_histograms(
     account: &mut Account,
-    rows: &EncodedRows,
+    rows: &StoredRows,
     layout: &RowLayout,
     noise: Option<NoiseMultiplier>,
     random: &mut RandomSource,
@@ -341,19 +379,21 @@ pub fn fine_histograms(
     account.charge(histogram_event(noise), || {
         let columns = layout.fine();
         let mut counts: Vec<Vec<f64>> = columns.iter().map(|column| vec![0.0; column.cells]).collect();
-        for row in rows.fine.chunks_exact(columns.len().max(1)) {
-            for (counts, &cell) in counts.iter_mut().zip(row) {
-                // A missing number has no cell.
-                if let Some(count) = counts.get_mut(usize::from(cell)) {
-                    *count += 1.0;
+        rows.each_piece(|piece| {
+            for row in piece.fine.chunks_exact(columns.len().max(1)) {
+                for (counts, &cell) in counts.iter_mut().zip(row) {
+                    // A missing number has no cell.
+                    if let Some(count) = counts.get_mut(usize::from(cell)) {
+                        *count += 1.0;
+                    }
                 }
             }
-        }
+        })?;
         counts
             .iter_mut()
             .for_each(|counts| add_noise(counts, deviation, random));
-        FineCounts { counts, deviation }
-    })
+        Ok(FineCounts { counts, deviation })
+    })?
 }
 
 /// Noisy counts of fine cells, in the order of [`RowLayout::fine`].

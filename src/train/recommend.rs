@@ -16,12 +16,12 @@ const TOLERABLE_NOISE: f64 = 0.002;
 /// The marginals' share of ρ is between these.
 const MARGINAL_SHARES: (f64, f64) = (0.10, 0.75);
 
-/// The settings to start from. Uses the number of rows, the schema and ε, never the rows.
+/// The settings to start from. Uses the number of units (rows, or persons), the schema and ε, never the rows.
 ///
-/// With few rows, marginals get a larger share: the least that keeps their noise below 0.2 % of the rows.
-pub fn recommended(rows: usize, schema: &Schema, epsilon: f64) -> TrainSettings {
+/// With few of them, marginals get a larger share: the least that keeps their noise below 0.2 % of their number.
+pub fn recommended(units: usize, schema: &Schema, epsilon: f64) -> TrainSettings {
     let mut settings = TrainSettings::default();
-    if let Some(share) = marginal_share(rows, schema, epsilon) {
+    if let Some(share) = marginal_share(units, schema, epsilon) {
         settings.marginal_share = share;
     }
     settings
@@ -43,8 +43,8 @@ pub fn pair_deviation(schema: &Schema, epsilon: f64) -> Result<f64, PlanError> {
     Ok(plan.summary().marginal_deviation.unwrap_or(0.0))
 }
 
-/// The least share of ρ in range with `√(J / 2ρ₁) ≤ 0.002·rows`; `None` where there are no marginals to buy.
-fn marginal_share(rows: usize, schema: &Schema, epsilon: f64) -> Option<f64> {
+/// The least share of ρ in range with `m·√(J / 2ρ₁) ≤ 0.002·units`, `m` the most rows of a unit; `None` where there are no marginals to buy.
+fn marginal_share(units: usize, schema: &Schema, epsilon: f64) -> Option<f64> {
     let encoder = RowEncoder::new(schema, &EncoderSettings::default()).ok()?;
     let features = RowLayout::new(schema, &encoder).ok()?.feature_count();
     let budget = Budget {
@@ -53,6 +53,7 @@ fn marginal_share(rows: usize, schema: &Schema, epsilon: f64) -> Option<f64> {
         neighboring: Neighboring::AddRemoveOne,
     };
     let rho = largest_rho(&budget).ok()??;
-    let needed = features as f64 / (2.0 * rho * (TOLERABLE_NOISE * rows as f64).powi(2));
+    let tolerable = TOLERABLE_NOISE * units as f64 / f64::from(schema.max_rows());
+    let needed = features as f64 / (2.0 * rho * tolerable.powi(2));
     (features > 0).then(|| needed.clamp(MARGINAL_SHARES.0, MARGINAL_SHARES.1))
 }

@@ -18,9 +18,12 @@ pub struct Marginals {
 }
 
 impl Marginals {
-    /// Projects each feature's noisy table onto the simplex.
-    pub fn from_counts(counts: &ClassCounts, layout: &RowLayout, rows: usize) -> Self {
+    /// Projects each feature's noisy table onto the simplex. Shares are of the number of rows that the counts themselves
+    /// tell, under noise: the true one may be private, and of persons' rows only those that count are in them.
+    pub fn from_counts(counts: &ClassCounts, layout: &RowLayout) -> Self {
         let width = layout.width();
+        let total: f64 = counts.counts.iter().sum();
+        let rows = (total / layout.feature_count().max(1) as f64).max(1.0);
         let mut shares = vec![0.0; counts.counts.len()];
         for (_, block) in layout.features() {
             let cells = (0..counts.classes).flat_map(|class| {
@@ -28,10 +31,7 @@ impl Marginals {
                 start..start + block.width
             });
             let cells: Vec<usize> = cells.collect();
-            let table: Vec<f64> = cells
-                .iter()
-                .map(|&cell| counts.counts[cell] / rows as f64)
-                .collect();
+            let table: Vec<f64> = cells.iter().map(|&cell| counts.counts[cell] / rows).collect();
             for (cell, share) in cells.into_iter().zip(project_to_simplex(&table)) {
                 shares[cell] = share;
             }

@@ -20,7 +20,7 @@ use super::privatize::{self, Account, RealGradient, Refusal, StepRule};
 use super::sampler::PoissonSampler;
 use super::synthesizer::{SampleError, TableGenerator};
 use super::targets::{MarginalLoss, Marginals, fine_weights};
-use crate::data::{EncodedRows, FineWeights, RowEncoder};
+use crate::data::{FineWeights, RowEncoder, StoredRows};
 use crate::model::{
     Adam, AdamSettings, ClippedSum, Critic, CriticInput, CriticShape, DeviceKind, Generator, GeneratorShape,
     Side, matrix, read,
@@ -39,7 +39,7 @@ const MICRO_BATCH: usize = 4096;
 pub struct Training {
     plan: Plan,
     encoder: RowEncoder,
-    rows: Arc<EncodedRows>,
+    rows: Arc<StoredRows>,
     device: Device,
     random: RandomSource,
     keeping: Keeping,
@@ -90,13 +90,14 @@ impl Training {
     pub fn new(
         plan: Plan,
         encoder: RowEncoder,
-        rows: EncodedRows,
+        rows: impl Into<StoredRows>,
         device: DeviceKind,
         random: RandomSource,
     ) -> Result<Self, TrainError> {
-        let (planned, width) = (plan.rows(), plan.layout().width());
-        if rows.rows() != planned || rows.width() != width || encoder.width() != width {
-            let (found, found_width) = (rows.rows(), rows.width());
+        let rows = rows.into();
+        let (planned, width) = (plan.units(), plan.layout().width());
+        if rows.units() != planned || rows.width() != width || encoder.width() != width {
+            let (found, found_width) = (rows.units(), rows.width());
             return Err(TrainError::OtherRows {
                 planned,
                 width,
@@ -165,7 +166,7 @@ impl Training {
 struct State {
     plan: Plan,
     encoder: RowEncoder,
-    rows: Arc<EncodedRows>,
+    rows: Arc<StoredRows>,
     device: Device,
     /// Coins and noise: the promise rests on this stream.
     privacy_random: RandomSource,
@@ -242,7 +243,7 @@ impl State {
             beta2: settings.generator_beta2,
         };
         let rule = StepRule {
-            sampler: PoissonSampler::new(rows.rows(), plan.sampling_rate().get()),
+            sampler: PoissonSampler::new(rows.units(), plan.sampling_rate().get()),
             rate: plan.sampling_rate(),
             clip_norm: settings.clip_norm,
             loss: settings.critic_loss,
@@ -444,7 +445,7 @@ impl State {
 /// What is bought before the first step: marginals and weights of fine cells, as far as the settings ask.
 fn buy(
     plan: &Plan,
-    rows: &EncodedRows,
+    rows: &StoredRows,
     account: &mut Account,
     random: &mut RandomSource,
 ) -> Result<(Option<Marginals>, Option<FineWeights>), Refusal> {
@@ -453,7 +454,7 @@ fn buy(
     if settings.marginals && layout.feature_count() > 0 {
         let noise = protection.and_then(|protection| protection.marginals);
         let counts = privatize::marginals(account, rows, layout, noise, random)?;
-        marginals = Some(Marginals::from_counts(&counts, layout, plan.rows()));
+        marginals = Some(Marginals::from_counts(&counts, layout));
     }
     let mut fine = None;
     if settings.fine_decode && !layout.fine().is_empty() {

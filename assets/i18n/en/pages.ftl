@@ -42,7 +42,12 @@ schema-accepted = { $count ->
    *[other] { $count } columns read off private rows: not protected
 }
 schema-unit = Unit of privacy
-schema-unit-tip = Whose presence is hidden. One row, unless the schema file names a person column.
+schema-unit-tip = Whose presence is hidden: one row, or all rows of one person. Choose the column that tells persons apart; it is never synthesised.
+schema-unit-person = one person ({ $column })
+schema-max-rows-of = with at most
+schema-max-rows-tip = The most rows of one person that count. From those who have more, as many are drawn at random. Choose it from public knowledge: noise grows with it.
+schema-persons = Public number of persons
+schema-persons-tip = Type the number of persons only if it is public knowledge. Empty: it is private, and the certificate lists it as not protected.
 schema-rows = Public row count
 schema-rows-private = private
 schema-rows-tip = Type the number of rows only if it is public knowledge. Empty: it is private, and the certificate lists it as not protected.
@@ -350,6 +355,7 @@ certificate-promise-value = ε = { $epsilon }, δ = { $delta } (by { $accountant
 certificate-floating = The lowest digits of floating-point noise
 certificate-tuning = Settings chosen with private figures of earlier runs in view: not accounted
 certificate-checkpoint = The checkpoint, chosen with private figures in view: not accounted
+certificate-persons = The number of persons, which the sampling rate reveals
 certificate-rows = The number of rows, which the sampling rate reveals
 certificate-stopped = The moment of stopping, chosen with private plots in view: not accounted
 certificate-looking = Choices made with steward-only plots in view

@@ -34,6 +34,8 @@ identifier-key = 机器生成的键
 ## 读取数据
 
 data-not-found = { $path }：没有这个文件；请检查路径
+data-spill = { $folder }：写入 { $megabytes } MB 后无法继续存放编码后的行；请在该磁盘上腾出空间，或把 POINTILLIST_HOME 设到另一个磁盘上的文件夹
+store-unreadable = { $folder }：存放在那里的编码行无法读回（{ $reason }）；请检查磁盘
 data-io = { $path }：无法读写（{ $reason }）
 data-empty = { $path }：文件是空的；需要一行列名和至少一行数据
 data-no-rows = { $path }：只有标题行，下面没有数据
@@ -97,6 +99,7 @@ profile-few-rows = 只有 { $rows } 行，偏少：在任何严格的 ε 下，�
 misfit-unnamed = 数据中有结构没有列出的列：{ $columns }；请在结构中加以说明（kind = "text" 表示丢弃）
 misfit-absent = 结构列出了数据中没有的列：{ $columns }；请去掉它们，或选择正确的文件
 misfit-rows = 结构说数据有 { $declared } 行，实际有 { $found } 行；请更正 rows，或去掉它
+misfit-persons = 结构说“{ $column }”区分 { $declared } 个人，实际区分 { $found } 个；请更正 persons，或去掉它
 misfit-no-column = 数据中没有“{ $column }”列；请从结构中去掉它，或选择含有它的文件
 cell-is-missing = 单元格缺失，但结构说没有缺失；请设 missing = true，或修正数据
 cell-not-in-domain = 值“{ $value }”不在取值列表中；若是公开值请加入列表，否则加入缺失的写法
@@ -111,6 +114,7 @@ schema-label-unknown = 类别列“{ $label }”不是其中的列；请写出�
 schema-label-kind = 类别列“{ $label }”的类型是{ $kind }；类别列必须是分类、布尔或整数
 schema-unit-unknown = 隐私单位的列“{ $column }”不在结构中
 schema-max-rows = 隐私单位的 max_rows 至少为 1
+schema-no-persons = 人数至少为 1
 schema-no-rows = 行数至少为 1
 schema-name-twice = 两列用了同一个名称；每列需要自己的名称
 schema-no-name = 名称为空
@@ -144,27 +148,33 @@ schema-format-whole = “{ $format }”不能完整表示{ $kind }；请使用 s
 ## 方案
 
 warning-large-delta = δ = { $delta } 不小于 1/{ $rows }：这样的 δ 允许直接公布一整行；请选择远小于 1/{ $rows } 的 δ
+warning-large-delta-persons = δ = { $delta } 不小于 1/{ $persons }：这样的 δ 允许机制公开一个人的全部行；请选择远小于 1/{ $persons } 的 δ
 warning-large-epsilon = ε = { $epsilon } 是很弱的承诺：它对最坏情况下攻击者所知的限制很宽松
 warning-batch-lowered = 期望批大小已由 { $asked } 降到 { $used } 行，即全部的行数
+warning-batch-lowered-persons = 期望批大小由 { $asked } 降为 { $used } 人，即全部人数
 warning-rows-revealed = 行数没有声明为公开，但采样率会透露它：行数不受保护
+warning-persons-revealed = 人数没有声明为公开，但采样率会透露它：人数不受保护
+warning-limited-rows = 每个人最多计入 { $rows } 行，行数更多的人随机抽取这么多行；没有注明个人的行不使用
 warning-few-rows = 只有 { $rows } 行时，噪声会掩盖列与列之间的大部分关系；单个列可以信赖，其余不多
+warning-few-persons = 只有 { $persons } 个人时，噪声会盖过列与列之间的大部分关系；可以期望单列正确，但不多于此
 warning-not-private = 此方法不作任何隐私保证：用它得到的结果请不要外传
 plan-epsilon = ε 为 { $value }；应大于 0 且不超过 { $most }（若完全不要隐私保护，请选择 GAN）
 plan-delta = δ 为 { $value }；应大于 0 且小于 1，并且远小于行数的倒数
 plan-budget-too-small = ε = { $epsilon } 的预算不够这个方案走一步；可行的最小值是 ε = { $smallest }
 plan-shares = 边缘分布和精细直方图占用了 { $share } 的预算；请至少给判别器留 0.05
 plan-open-columns = 还有列需要您决定：{ $columns }
-plan-rows-suggested = 结构中的行数只是读自隐私行的建议；请申报或购买它，或将其从结构中删去（这样会列为不受保护）
+plan-rows-suggested = 结构中的行数或人数只是由私有数据读出的建议；请声明它、购买它，或从结构中去掉它（这样它会列为不受保护）
 plan-nothing-to-learn = 没有可学习的列：全部是标识或文本；请在结构中至少更改一列的类型
 plan-many-cells = 列对将有 { $cells } 个单元，最多只能统计 { $most } 个；请减少分箱、去掉取值很多的列，或选择 dpgan 方法
 plan-no-rows = 数据表没有可学习的行
 plan-label = 类别列“{ $label }”不是参与训练的分类列；请指定分类列或布尔列，或不设
 plan-method = 方法“{ $method }”不能用于这种数据（{ $data }）；请选择 { $instead }
-plan-unit = 结构把“{ $column }”设为隐私单位，这个方法还不能保护它；请去掉 unit，以保护单独的行
+plan-unit = 结构把“{ $column }”设为隐私单位，而图像没有这样的列；请去掉 unit，以保护单独的图像
 plan-calibration = 无法校准方案的噪声
 plan-range = 方案中的数彼此不合
 advice-gem = 推荐 GEM：一次看数据，得到各列取值成对的计数，每个计数的噪声约 { $noise } 行，由此知道列与列的关系；此后一切不再花费
 advice-dpgan-few = 推荐 DPGAN：只有 { $rows } 行，而每对取值的计数噪声约 { $noise } 行，大多会被淹没
+advice-dpgan-few-persons = 推荐 DPGAN：只有 { $persons } 个人，每对列取值的计数带有 { $noise } 行的噪声，会淹没其中大部分
 advice-dpgan-wide = 推荐 DPGAN：这张表的取值太多，无法统计列对的计数
 inverse-no-noise = 这个方案没有这种噪声
 inverse-too-little = 即使 ε = { $most }，噪声仍有 { $least }；请至少给这么多

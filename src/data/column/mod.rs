@@ -17,7 +17,7 @@ use arrow::array::ArrayRef;
 pub use codes::CodeReader;
 pub(super) use kept::Kept;
 pub use numbers::NumberReader;
-pub use persons::rows_before;
+pub use persons::{PersonRows, persons, rows_before};
 pub use texts::NumberedTexts;
 
 use super::schema::{Column, Schema};

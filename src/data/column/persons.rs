@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use arrow::array::Array as _;
+use rand::{Rng, RngExt as _};
 
 use super::hash::Mixing;
 use super::{NO_VALUE, NumberedTexts, position, threads};
-use crate::data::schema::Schema;
+use crate::data::schema::{Schema, Unit};
 use crate::data::table::Cells;
 use crate::data::{DataError, Table};
 
@@ -44,6 +45,83 @@ pub fn rows_before(table: &Table, schema: &Schema, name: &str) -> Result<Arc<Vec
         };
         numbered.rows.iter().map(before).collect()
     }))
+}
+
+/// How many persons the unit's column tells apart; as many as rows where the unit is a row.
+///
+/// # Errors
+/// When the table has no such column.
+pub fn persons(table: &Table, schema: &Schema) -> Result<usize, DataError> {
+    let Some(unit) = &schema.unit else {
+        return Ok(table.rows());
+    };
+    let before = rows_before(table, schema, &unit.column)?;
+    Ok(before.iter().filter(|before| **before == 0).count())
+}
+
+/// The rows that count when persons are the unit, person by person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PersonRows {
+    /// Rows of the table: all of the first person, then all of the second.
+    pub rows: Vec<usize>,
+    /// Where each person's rows begin among them, and where the last one's end.
+    pub starts: Vec<usize>,
+}
+
+impl PersonRows {
+    /// At most `max_rows` rows of each person. A row without a person belongs to nobody whose rows could be counted, so
+    /// it is left out.
+    ///
+    /// Of a person with more rows, as many are drawn, each choice of them as likely as any other. Which ones depends on
+    /// fresh randomness and on how many rows that person has, and on nothing of anybody else; so whoever comes or goes
+    /// brings or takes at most `max_rows` rows, whatever the others' rows are.
+    ///
+    /// # Errors
+    /// When the table has no such column.
+    pub fn drawn(
+        table: &Table,
+        schema: &Schema,
+        unit: &Unit,
+        random: &mut impl Rng,
+    ) -> Result<Self, DataError> {
+        let numbered = NumberedTexts::read(table, schema, &unit.column)?;
+        let mut ends = vec![0_usize; numbered.texts.len() + 1];
+        for &person in numbered.rows.iter().filter(|person| **person != NO_VALUE) {
+            ends[person as usize + 1] += 1;
+        }
+        for person in 1..ends.len() {
+            ends[person] += ends[person - 1];
+        }
+        let all = ends.clone();
+        let mut rows = vec![0; all.last().copied().unwrap_or(0)];
+        for (row, &person) in numbered.rows.iter().enumerate() {
+            if person != NO_VALUE {
+                let place = &mut ends[person as usize];
+                rows[*place] = row;
+                *place += 1;
+            }
+        }
+        let most = unit.max_rows as usize;
+        let mut starts = vec![0];
+        let mut kept = 0;
+        for person in all.windows(2) {
+            let (start, count) = (person[0], person[1] - person[0]);
+            if count > most {
+                // The first places of a shuffle (Fisher & Yates).
+                let own = &mut rows[start..person[1]];
+                for place in 0..most {
+                    own.swap(place, random.random_range(place..count));
+                }
+                own[..most].sort_unstable();
+            }
+            let take = count.min(most);
+            rows.copy_within(start..start + take, kept);
+            kept += take;
+            starts.push(kept);
+        }
+        rows.truncate(kept);
+        Ok(Self { rows, starts })
+    }
 }
 
 /// Each thread sees all texts and counts its own share of them, by their hash.
@@ -90,6 +168,55 @@ mod tests {
 
     use super::*;
     use crate::data::schema::{Column, Kind};
+    use crate::num::RandomSource;
+
+    fn table_of(persons: Vec<Option<&str>>) -> (Table, Schema) {
+        let persons = Arc::new(StringArray::from(persons)) as ArrayRef;
+        let batch = RecordBatch::try_from_iter([("person", persons)]).unwrap();
+        let table = Table::from_batches("t", &batch.schema(), &[batch]).unwrap();
+        let schema = Schema::new(vec![Column::new("person", Kind::Identifier)]);
+        (table, schema)
+    }
+
+    fn unit(max_rows: u32) -> Unit {
+        Unit {
+            column: "person".into(),
+            max_rows,
+            persons: None,
+        }
+    }
+
+    #[test]
+    fn each_of_a_persons_rows_is_as_likely_to_be_drawn() {
+        let names = vec![
+            Some("a"),
+            Some("b"),
+            None,
+            Some("a"),
+            Some("a"),
+            Some("a"),
+            Some("a"),
+        ];
+        let (table, mut schema) = table_of(names);
+        let unit = unit(2);
+        schema.unit = Some(unit.clone());
+        assert_eq!(persons(&table, &schema).unwrap(), 2);
+        let mut random = RandomSource::seeded(8);
+        let draws = 20_000;
+        let mut hits = [0_u32; 7];
+        for _ in 0..draws {
+            let drawn = PersonRows::drawn(&table, &schema, &unit, &mut random).unwrap();
+            assert_eq!(drawn.starts, [0, 2, 3]);
+            assert!(drawn.rows[0] < drawn.rows[1] && drawn.rows[2] == 1);
+            drawn.rows.iter().for_each(|&row| hits[row] += 1);
+        }
+        assert_eq!((hits[1], hits[2]), (draws, 0));
+        for row in [0, 3, 4, 5, 6] {
+            // 2 of 5 rows. Six standard deviations: a false alarm in a billion.
+            let missed = f64::from(hits[row]) - f64::from(draws) * 0.4;
+            assert!(missed.abs() < 6.0 * (f64::from(draws) * 0.24).sqrt(), "{hits:?}");
+        }
+    }
 
     fn before(array: ArrayRef, cut: usize) -> Vec<u32> {
         let batch = RecordBatch::try_from_iter([("person", array)]).unwrap();
@@ -115,6 +242,7 @@ mod tests {
         schema.unit = Some(Unit {
             column: "person".into(),
             max_rows: 2,
+            persons: None,
         });
         prepare(&table, &schema);
         let rule = |column| {
@@ -133,6 +261,34 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_person_who_goes_takes_own_rows_only_and_no_more_than_may_be(
+            names in prop::collection::vec(prop::option::of("[abcd]"), 1..60),
+            max_rows in 1..5_u32,
+        ) {
+            let cells = |leave: Option<&str>| {
+                let cells = names.iter().map(|name| name.as_deref().filter(|name| Some(*name) != leave));
+                cells.collect::<Vec<_>>()
+            };
+            let drawn = |leave| {
+                let (table, schema) = table_of(cells(leave));
+                PersonRows::drawn(&table, &schema, &unit(max_rows), &mut RandomSource::seeded(1)).unwrap()
+            };
+            let all = drawn(None);
+            prop_assert_eq!(*all.starts.last().unwrap(), all.rows.len());
+            for person in all.starts.windows(2) {
+                let own = &all.rows[person[0]..person[1]];
+                let name = names[own[0]].as_deref();
+                let rows = names.iter().filter(|other| other.as_deref() == name).count();
+                prop_assert_eq!(own.len(), rows.min(max_rows as usize));
+                prop_assert!(own.iter().all(|&row| names[row].as_deref() == name));
+                // The others keep as many rows as before.
+                let left = drawn(name);
+                prop_assert_eq!(left.rows.len(), all.rows.len() - own.len());
+                prop_assert!(left.rows.iter().all(|&row| names[row].as_deref() != name));
+            }
+        }
+
         #[test]
         fn each_row_knows_the_rows_before_it(
             persons in prop::collection::vec(prop::option::of("[ab]{0,2}"), 0..60),

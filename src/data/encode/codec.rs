@@ -11,9 +11,9 @@ use crate::data::value::{format_number, parse_number};
 use crate::data::{DataError, Table};
 use crate::message;
 use crate::num::Message;
-use crate::num::progress::Progress;
 
 use arrow::array::{Array, ArrayRef};
+use arrow::record_batch::RecordBatch;
 
 /// The fine cell of a missing number.
 pub const FINE_MISSING: u16 = u16::MAX;
@@ -118,16 +118,11 @@ impl Codec {
         }
     }
 
-    /// Encodes the column of a table, row by row.
+    /// The column of a table that is to be encoded.
     ///
     /// # Errors
-    /// Names the first row whose cell is missing, does not read as the kind, or is not in the domain.
-    pub fn encode_column(
-        &self,
-        table: &Table,
-        progress: &Progress,
-        sink: &mut dyn FnMut(usize, &[Encoded]),
-    ) -> Result<(), DataError> {
+    /// When the table has none of that name.
+    pub fn column_of<'a>(&'a self, table: &'a Table) -> Result<ColumnCoder<'a>, DataError> {
         let position = table.position(&self.name).ok_or_else(|| DataError::Mismatch {
             message: message!(
                 "misfit-no-column",
@@ -135,17 +130,11 @@ impl Codec {
                 column = self.name
             ),
         })?;
-        let mut row = 0;
-        let mut known = Known::default();
-        let mut chunk = Vec::new();
-        for array in table.chunks(position) {
-            progress.check()?;
-            chunk.clear();
-            self.encode_chunk(array, row, &mut known, &mut chunk)?;
-            sink(row, &chunk);
-            row += array.len();
-        }
-        Ok(())
+        Ok(ColumnCoder {
+            codec: self,
+            position,
+            known: Known::default(),
+        })
     }
 
     fn encode_chunk<'a>(
@@ -364,6 +353,29 @@ impl Codec {
             cell.scalar = axis.to_scalar(inside);
         }
         cell
+    }
+}
+
+/// A column on its way through its codec, batch by batch.
+pub(super) struct ColumnCoder<'a> {
+    codec: &'a Codec,
+    position: usize,
+    known: Known<'a>,
+}
+
+impl<'a> ColumnCoder<'a> {
+    /// Encodes the column's cells of a batch that begins with this row of the table.
+    ///
+    /// # Errors
+    /// Names the first row whose cell is missing, does not read as the kind, or is not in the domain.
+    pub fn encode(
+        &mut self,
+        batch: &'a RecordBatch,
+        first_row: usize,
+        out: &mut Vec<Encoded>,
+    ) -> Result<(), DataError> {
+        self.codec
+            .encode_chunk(batch.column(self.position), first_row, &mut self.known, out)
     }
 }
 

@@ -10,6 +10,7 @@ mod bins;
 mod codec;
 mod decode;
 mod rows;
+mod store;
 
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub use bins::FineLayout;
 pub use codec::FINE_MISSING;
 pub use decode::FineWeights;
 pub use rows::EncodedRows;
+pub use store::{Room, StoreError, StoredRows};
 
 use super::schema::Schema;
 use super::{DataError, Table};
@@ -252,48 +254,86 @@ impl RowEncoder {
 
     /// Encodes all rows of a table. Numbers outside the bounds are moved to the nearer one and counted.
     ///
-    /// `progress` counts columns.
+    /// `progress` counts rows.
     ///
     /// # Errors
     /// When the table's columns are not the schema's, or a cell does not fit: named by column and row.
     pub fn encode(&self, table: &Table, progress: &Progress) -> Result<EncodedRows, DataError> {
-        self.schema.check_names(table)?;
         let mut out = self.blank_rows(table.rows());
         let (codes, scalars, fine) = (out.codes_per_row(), out.scalars_per_row(), out.fine_per_row());
-        progress.set(0, self.codecs.len() as u64);
-        for (codec, slots) in &self.codecs {
-            let mut clamped = 0;
-            codec.encode_column(table, progress, &mut |first, cells| {
+        progress.set(0, table.rows() as u64);
+        self.encode_pieces(table, progress, &mut |first, piece| {
+            let end = first + piece.rows();
+            out.codes[first * codes..end * codes].copy_from_slice(&piece.codes);
+            out.scalars[first * scalars..end * scalars].copy_from_slice(&piece.scalars);
+            out.fine[first * fine..end * fine].copy_from_slice(&piece.fine);
+            for (sum, more) in out.clamped.iter_mut().zip(&piece.clamped) {
+                *sum += more;
+            }
+            progress.advance(piece.rows() as u64);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Encodes a table batch by batch; the sink gets each one's first row.
+    fn encode_pieces(
+        &self,
+        table: &Table,
+        progress: &Progress,
+        sink: &mut dyn FnMut(usize, &EncodedRows) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
+        self.schema.check_names(table)?;
+        let mut columns = self
+            .codecs
+            .iter()
+            .map(|(codec, _)| codec.column_of(table))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut cells = Vec::new();
+        let mut first = 0;
+        for batch in table.batches() {
+            progress.check()?;
+            let mut piece = self.blank_rows(batch.num_rows());
+            let (codes, scalars, fine) = (
+                piece.codes_per_row(),
+                piece.scalars_per_row(),
+                piece.fine_per_row(),
+            );
+            for ((codec, slots), column) in self.codecs.iter().zip(&mut columns) {
+                cells.clear();
+                column.encode(batch, first, &mut cells)?;
                 if let Some(slot) = slots.code {
-                    let places = out.codes[first * codes..].chunks_exact_mut(codes);
-                    places
-                        .zip(cells)
-                        .for_each(|(place, cell)| place[slot] = cell.code);
+                    let places = piece.codes.iter_mut().skip(slot).step_by(codes);
+                    places.zip(&cells).for_each(|(place, cell)| *place = cell.code);
                 }
                 if let Some(slot) = slots.scalar {
-                    let places = out.scalars[first * scalars..].chunks_exact_mut(scalars);
-                    places
-                        .zip(cells)
-                        .for_each(|(place, cell)| place[slot] = cell.scalar);
+                    let places = piece.scalars.iter_mut().skip(slot).step_by(scalars);
+                    places.zip(&cells).for_each(|(place, cell)| *place = cell.scalar);
                 }
                 if let Some(slot) = slots.fine {
-                    let places = out.fine[first * fine..].chunks_exact_mut(fine);
-                    places
-                        .zip(cells)
-                        .for_each(|(place, cell)| place[slot] = cell.fine);
+                    let places = piece.fine.iter_mut().skip(slot).step_by(fine);
+                    places.zip(&cells).for_each(|(place, cell)| *place = cell.fine);
                 }
-                clamped += cells.iter().filter(|cell| cell.was_clamped).count() as u64;
-            })?;
-            out.clamped[codec.index] = clamped;
-            progress.advance(1);
+                piece.clamped[codec.index] = cells.iter().filter(|cell| cell.was_clamped).count() as u64;
+            }
+            sink(first, &piece)?;
+            first += batch.num_rows();
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Runs every cell of the used columns through the encoder and keeps nothing.
     pub(super) fn try_cells(&self, table: &Table, progress: &Progress) -> Result<(), DataError> {
         for (codec, _) in &self.codecs {
-            codec.encode_column(table, progress, &mut |_, _| ())?;
+            let mut column = codec.column_of(table)?;
+            let mut cells = Vec::new();
+            let mut first = 0;
+            for batch in table.batches() {
+                progress.check()?;
+                cells.clear();
+                column.encode(batch, first, &mut cells)?;
+                first += batch.num_rows();
+            }
         }
         Ok(())
     }

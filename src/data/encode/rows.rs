@@ -14,7 +14,7 @@ use crate::data::DataError;
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncodedRows {
     rows: usize,
-    blocks: Arc<[Block]>,
+    pub(super) blocks: Arc<[Block]>,
     width: usize,
     binned: usize,
     /// The hot place of each one-hot block.

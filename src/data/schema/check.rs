@@ -2,7 +2,7 @@
 
 use super::types::{OpenReason, Schema};
 use crate::data::encode::{EncoderSettings, NumericCode, RowEncoder};
-use crate::data::{DataError, Provenance, Table};
+use crate::data::{DataError, Provenance, Table, persons};
 use crate::message;
 use crate::num::progress::Progress;
 
@@ -73,12 +73,14 @@ impl Schema {
                 ),
             });
         }
+        self.check_persons(table)?;
         let mut readable = self.clone();
         readable.column.retain(|column| {
-            !matches!(
-                column.open_reason(),
-                Some(OpenReason::NoBounds | OpenReason::NoDomain)
-            )
+            self.uses(column)
+                && !matches!(
+                    column.open_reason(),
+                    Some(OpenReason::NoBounds | OpenReason::NoDomain)
+                )
         });
         readable.label = None;
         readable.unit = None;
@@ -92,5 +94,29 @@ impl Schema {
             Err(DataError::NoColumns) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// A declared number of persons has to be the table's, as a declared number of rows.
+    fn check_persons(&self, table: &Table) -> Result<(), DataError> {
+        let Some(unit) = &self.unit else { return Ok(()) };
+        let Some(declared) = unit
+            .persons
+            .filter(|persons| persons.provenance != Provenance::Bought)
+        else {
+            return Ok(());
+        };
+        let found = persons(table, self)? as u64;
+        if found == declared.value {
+            return Ok(());
+        }
+        Err(DataError::Mismatch {
+            message: message!(
+                "misfit-persons",
+                "the schema says that `{column}` tells {declared} persons apart, it tells {found}; correct `persons`, or take it out",
+                column = unit.column,
+                declared = declared.value,
+                found = found
+            ),
+        })
     }
 }

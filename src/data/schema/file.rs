@@ -169,7 +169,7 @@ mod tests {
 version = 1
 missing = ["", "NA"]
 rows = { value = 32561, provenance = "declared" }
-unit = { column = "patient_id", max_rows = 3 }
+unit = { column = "patient_id", max_rows = 3, persons = { value = 700, provenance = "declared" } }
 public = true
 label = "workclass"
 
@@ -214,7 +214,11 @@ provenance = "accepted"
             schema.unit,
             Some(Unit {
                 column: "patient_id".to_owned(),
-                max_rows: 3
+                max_rows: 3,
+                persons: Some(RowCount {
+                    value: 700,
+                    provenance: Provenance::Declared
+                }),
             })
         );
         assert_eq!(schema.column[0].lower, Some(Bound::Integer(17)));

@@ -62,6 +62,9 @@ pub struct Unit {
     pub column: String,
     /// The most rows that one unit may contribute.
     pub max_rows: u32,
+    /// The number of units, when it is known to the public. Absent: private.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persons: Option<RowCount>,
 }
 
 /// What a column holds.
@@ -367,17 +370,37 @@ impl Schema {
         }
     }
 
-    /// The columns that take part (all but identifiers and text), each with its index in [`Schema::column`].
+    /// The columns that take part, each with its index in [`Schema::column`]: all but identifiers, text, and the column
+    /// that tells units of privacy apart, whatever its kind.
     pub fn used_columns(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.column
             .iter()
             .enumerate()
-            .filter(|(_, column)| column.is_used())
+            .filter(|(_, column)| self.uses(column))
     }
 
-    /// The columns that are dropped: identifiers and text.
+    /// The columns that are dropped: all that take no part.
     pub fn dropped_columns(&self) -> impl Iterator<Item = &Column> {
-        self.column.iter().filter(|column| !column.is_used())
+        self.column.iter().filter(|column| !self.uses(column))
+    }
+
+    /// Whether a column takes part.
+    pub fn uses(&self, column: &Column) -> bool {
+        let tells_units_apart = self.unit.as_ref().is_some_and(|unit| unit.column == column.name);
+        column.is_used() && !tells_units_apart
+    }
+
+    /// How many units of privacy there are known to be: rows, or persons where they are the unit. Absent: private.
+    pub fn known_units(&self) -> Option<RowCount> {
+        match &self.unit {
+            Some(unit) => unit.persons,
+            None => self.rows,
+        }
+    }
+
+    /// The most rows of one unit of privacy.
+    pub fn max_rows(&self) -> u32 {
+        self.unit.as_ref().map_or(1, |unit| unit.max_rows)
     }
 
     /// Used columns that nobody has decided on, and the way in which the file is read (under the name of its key,
@@ -390,7 +413,7 @@ impl Schema {
             name: "read".to_owned(),
             why: OpenReason::FoundForm,
         });
-        let columns = self.column.iter().filter_map(|column| {
+        let columns = self.used_columns().filter_map(|(_, column)| {
             Some(OpenColumn {
                 name: column.name.clone(),
                 why: column.open_reason()?,
@@ -425,7 +448,7 @@ impl Schema {
     /// Used columns whose bounds or values come from private rows with a person's consent: not protected.
     pub fn unprotected_columns(&self) -> impl Iterator<Item = &Column> {
         self.column.iter().filter(|column| {
-            column.is_used()
+            self.uses(column)
                 && column
                     .provenance
                     .is_some_and(|provenance| !provenance.is_protected())

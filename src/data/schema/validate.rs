@@ -129,6 +129,12 @@ impl Schema {
                     message!("schema-max-rows", "the unit's max_rows must be at least 1"),
                 );
             }
+            if unit.persons.is_some_and(|persons| persons.value == 0) {
+                say(
+                    "unit",
+                    message!("schema-no-persons", "the number of persons must be at least 1"),
+                );
+            }
         }
         if self.rows.is_some_and(|rows| rows.value == 0) {
             say(

@@ -482,6 +482,18 @@ fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
             schema.label = label;
             Ok(())
         }
+        SchemaEdit::Unit(unit) => {
+            schema.unit = unit;
+            // The column that tells persons apart takes no part itself.
+            if schema
+                .unit
+                .as_ref()
+                .is_some_and(|unit| Some(&unit.column) == schema.label.as_ref())
+            {
+                schema.label = None;
+            }
+            Ok(())
+        }
         SchemaEdit::Rows(rows) => {
             schema.rows = rows.map(|value| RowCount {
                 value,

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::data::Room;
 use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Problem};
@@ -268,6 +269,7 @@ impl Coordinator {
             unwanted: Arc::clone(&unwanted),
             takes_up,
             home: self.home.clone(),
+            room: Room::beyond_memory_in(self.home.clone()),
             ledger: self.ledger.clone(),
             control: Arc::clone(&control),
             slot: Arc::clone(&slot),

@@ -172,6 +172,12 @@ pub(super) fn refusal(error: &Refusal) -> Message {
             said!(error, "refused-over-budget", epsilon = would_be, budget = budget)
         }
         Refusal::Accounting(_) => said!(error, "refused-accounting"),
+        Refusal::Rows(inner) => said!(
+            inner,
+            "store-unreadable",
+            folder = inner.folder,
+            reason = inner.reason
+        ),
     }
 }
 

@@ -74,11 +74,16 @@ impl Domain {
     pub fn of(schema: &Schema) -> Self {
         let mut domain = Self {
             rows: schema.rows.map(|rows| rows.provenance),
+            persons: schema
+                .unit
+                .as_ref()
+                .and_then(|unit| unit.persons)
+                .map(|persons| persons.provenance),
             form: schema.read_provenance(),
             ..Self::default()
         };
         for column in &schema.column {
-            if column.is_used() {
+            if schema.uses(column) {
                 // The two values of a boolean are known without looking.
                 let known = (column.kind == Kind::Boolean).then_some(Provenance::Declared);
                 domain.columns.push(DomainColumn {
@@ -244,6 +249,7 @@ fn rho_of(events: &EventList) -> Option<f64> {
 /// What is not covered, as it follows from domain and noise.
 pub(super) fn not_protected(
     domain: Option<&Domain>,
+    unit: Option<&PrivacyUnit>,
     relation: Option<Neighboring>,
     noise: &[NoiseKind],
 ) -> Vec<NotProtected> {
@@ -262,10 +268,14 @@ pub(super) fn not_protected(
         if matches!(domain.form, Some(Provenance::Accepted | Provenance::Suggested)) {
             list.push(NotProtected::AcceptedForm);
         }
-        let is_known = matches!(domain.rows, Some(Provenance::Declared | Provenance::Bought));
+        let (count, revealed) = match unit {
+            Some(PrivacyUnit::Person { .. }) => (domain.persons, NotProtected::PersonCount),
+            Some(PrivacyUnit::Row) | None => (domain.rows, NotProtected::RowCount),
+        };
+        let is_known = matches!(count, Some(Provenance::Declared | Provenance::Bought));
         // The other relations speak of data sets of the same, public size.
         if !is_known && relation == Some(Neighboring::AddRemoveOne) {
-            list.push(NotProtected::RowCount);
+            list.push(revealed);
         }
     }
     if noise.contains(&NoiseKind::FloatingPointGaussian) {
@@ -308,8 +318,8 @@ impl Certificate {
             odds: guarantee.as_ref().map(|guarantee| Odds::of(&guarantee.profile)),
             guarantee,
             relation,
+            not_protected: not_protected(facts.domain.as_ref(), facts.unit.as_ref(), relation, &facts.noise),
             unit: facts.unit,
-            not_protected: not_protected(facts.domain.as_ref(), relation, &facts.noise),
             domain: facts.domain,
             sampling: facts.sampling,
             noise: facts.noise,

@@ -280,8 +280,9 @@ impl Certificate {
         ));
         rows.push((
             words.say("Sampling", "采样"),
-            self.sampling
-                .map_or_else(missing, |sampling| words.sampling(sampling).into()),
+            self.sampling.map_or_else(missing, |sampling| {
+                words.sampling(sampling, self.unit.as_ref()).into()
+            }),
         ));
         let noise: Vec<_> = self.noise.iter().map(|kind| words.noise(*kind)).collect();
         if !noise.is_empty() {

@@ -192,6 +192,9 @@ pub struct Domain {
     /// Where the number of rows came from; absent if it is private and was used unprotected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Provenance>,
+    /// Where the number of persons came from, if they are the unit; absent if it is private and was used unprotected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persons: Option<Provenance>,
     /// Where it is known from how the private file was read; absent if it was read as usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<Provenance>,
@@ -310,6 +313,8 @@ pub enum NotProtected {
     AcceptedForm,
     /// The number of rows was used as it is (a sampling rate reveals it).
     RowCount,
+    /// The number of persons was used as it is (a sampling rate reveals it).
+    PersonCount,
     /// The lowest digits of floating-point noise.
     FloatingPointNoise,
 }

@@ -232,6 +232,7 @@ fn compare_odds(stated: Option<&Odds>, found: &Odds, reasons: &mut Vec<String>) 
 fn compare_lists(certificate: &Certificate, reasons: &mut Vec<String>) {
     let found = not_protected(
         certificate.domain.as_ref(),
+        certificate.unit.as_ref(),
         certificate.relation,
         &certificate.noise,
     );

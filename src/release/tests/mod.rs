@@ -69,6 +69,7 @@ fn schema() -> Schema {
 fn by_person(max_rows: u32) -> Schema {
     let mut schema = schema();
     schema.unit = Some(Unit {
+        persons: None,
         column: "person".into(),
         max_rows,
     });

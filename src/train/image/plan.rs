@@ -10,7 +10,7 @@ use crate::privacy::{AccountantKind, EventList};
 use crate::train::budget::{self, Budget, least_noise};
 use crate::train::describe;
 use crate::train::plan::{
-    PlanError, PlanSummary, PlanWarning, Privacy, Promise, Protection, RunSettings, weak_promise,
+    Counted, PlanError, PlanSummary, PlanWarning, Privacy, Promise, Protection, RunSettings, weak_promise,
 };
 use crate::train::privatize::embedding_sensitivity;
 use crate::train::schedule::{Schedule, Stretch};
@@ -96,8 +96,8 @@ impl ImagePlan {
             side: form.side,
             colours: form.colours,
         };
-        let known = crate::train::known_rows(schema, images.len());
-        let mut warnings = weak_promise(promise, known);
+        let known = crate::train::known_units(schema, images.len());
+        let mut warnings = weak_promise(promise, Counted::Rows, known);
         let (mut expected_batch, mut sampling_rate) = (0, SamplingRate::new(1.0)?);
         if method != ImageMethod::MeanEmbedding {
             expected_batch = usize::try_from(settings.batch_size).map_or(known, |batch| batch.min(known));

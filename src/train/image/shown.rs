@@ -1,5 +1,6 @@
 //! Images and their classes as a critic is shown them.
 
+use crate::data::StoreError;
 use burn::tensor::{Device, Tensor};
 
 use super::{CriticKind, ImagePlan, TrainImages};
@@ -71,7 +72,7 @@ pub(super) struct ShownImages {
 }
 
 impl Examples for ShownImages {
-    fn batch(&self, indices: &[usize], device: &Device) -> CriticBatch {
+    fn batch(&self, indices: &[usize], device: &Device) -> Result<CriticBatch, StoreError> {
         let pixels = self.images.set().form().pixels();
         let bytes = self.images.set().bytes();
         let mut values = Vec::with_capacity(indices.len() * pixels);
@@ -80,9 +81,9 @@ impl Examples for ShownImages {
             values.extend(image.iter().map(|byte| f32::from(*byte) / 255.0));
         }
         let codes = self.images.codes();
-        self.showing.batch(
+        Ok(self.showing.batch(
             matrix(values, indices.len(), pixels, device),
             indices.iter().map(|index| usize::from(codes[*index])),
-        )
+        ))
     }
 }

@@ -305,7 +305,7 @@ mod tests {
     fn shares(layout: &RowLayout) -> PairShares {
         let mut account = Account::of(None, AccountantKind::Pld);
         let mut random = RandomSource::seeded(1);
-        let counts = pairs(&mut account, &rows(400), layout, None, &mut random).unwrap();
+        let counts = pairs(&mut account, &rows(400).into(), layout, None, &mut random).unwrap();
         PairShares::from_counts(&counts, layout)
     }
 

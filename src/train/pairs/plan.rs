@@ -6,9 +6,11 @@ use crate::num::{Delta, NoiseMultiplier};
 use crate::privacy::{AccountantKind, EventList, PrivacyEvent};
 use crate::train::budget::{Budget, least_noise, smallest_epsilon};
 use crate::train::describe;
-use crate::train::known_rows;
+use crate::train::known_units;
 use crate::train::layout::RowLayout;
-use crate::train::plan::{PlanError, PlanSummary, PlanWarning, Privacy, Promise, RunSettings, weak_promise};
+use crate::train::plan::{
+    Counted, PlanError, PlanSummary, PlanWarning, Privacy, Promise, RunSettings, weak_promise,
+};
 use crate::train::privatize::pair_sensitivity;
 use crate::train::schedule::Stretch;
 
@@ -21,7 +23,7 @@ pub struct PairPlan {
     settings: PairSettings,
     encoder: EncoderSettings,
     layout: RowLayout,
-    rows: usize,
+    units: usize,
     protection: Option<PairProtection>,
     warnings: Vec<PlanWarning>,
 }
@@ -46,28 +48,27 @@ impl PairPlan {
 
     /// Checks the settings against the schema and finds the noise that keeps the promise.
     ///
+    /// `units` are the rows, or the persons where the schema makes them the unit of a promise.
+    ///
     /// # Errors
     /// When a setting, the promise, the schema or the budget does not allow a run; the message says what to change.
     pub fn new(
         settings: &PairSettings,
         schema: &Schema,
-        rows: usize,
+        units: usize,
         privacy: Privacy,
     ) -> Result<Self, PlanError> {
         describe::check(settings)?;
         let promise = Promise::check(privacy)?;
-        if rows == 0 {
+        if units == 0 {
             return Err(PlanError::NoRows);
-        }
-        if let (Some(unit), Some(_)) = (&schema.unit, promise) {
-            return Err(PlanError::Unit(unit.column.clone()));
         }
         let open = schema.open_columns();
         if !open.is_empty() {
             return Err(PlanError::OpenColumns(open));
         }
         let is_suggested = schema
-            .rows
+            .known_units()
             .is_some_and(|rows| rows.provenance == Provenance::Suggested);
         if promise.is_some() && is_suggested {
             return Err(PlanError::RowsSuggested);
@@ -97,13 +98,20 @@ impl PairPlan {
         let protection = promise
             .map(|promise| protect(promise.into_budget(), fine))
             .transpose()?;
+        let known = if promise.is_some() {
+            known_units(schema, units)
+        } else {
+            units
+        };
+        let mut warnings = weak_promise(promise, Counted::of(schema), known);
+        warnings.extend(PlanWarning::of_persons(schema, promise));
         Ok(Self {
             settings: settings.clone(),
             encoder,
             layout,
-            rows,
+            units,
             protection,
-            warnings: weak_promise(promise, known_rows(schema, rows)),
+            warnings,
         })
     }
 
@@ -127,9 +135,9 @@ impl PairPlan {
         self.protection.as_ref()
     }
 
-    /// The rows planned for.
-    pub const fn rows(&self) -> usize {
-        self.rows
+    /// The units planned for: rows, or persons where those are the unit of privacy.
+    pub const fn units(&self) -> usize {
+        self.units
     }
 
     /// Steps of the generator.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PairPlan;
 use super::loss::{PairDistance, PairLoss, PairMeans, PairShares};
-use crate::data::{EncodedRows, FineWeights, RowEncoder};
+use crate::data::{FineWeights, RowEncoder, StoredRows};
 use crate::model::{
     Adam, AdamSettings, DeviceKind, Generator, GeneratorShape, NamedTensor, find_tensor, read, vector,
 };
@@ -33,7 +33,7 @@ const LEAST_SPLIT: u64 = 128;
 pub struct PairTraining {
     plan: PairPlan,
     encoder: RowEncoder,
-    rows: Arc<EncodedRows>,
+    rows: Arc<StoredRows>,
     device: Device,
     random: RandomSource,
     keeping: Keeping,
@@ -55,16 +55,17 @@ impl PairTraining {
     pub fn new(
         plan: PairPlan,
         encoder: RowEncoder,
-        rows: EncodedRows,
+        rows: impl Into<StoredRows>,
         device: DeviceKind,
         random: RandomSource,
     ) -> Result<Self, TrainError> {
-        let (planned, width) = (plan.rows(), plan.layout().width());
-        if rows.rows() != planned || rows.width() != width || encoder.width() != width {
+        let rows = rows.into();
+        let (planned, width) = (plan.units(), plan.layout().width());
+        if rows.units() != planned || rows.width() != width || encoder.width() != width {
             return Err(TrainError::OtherRows {
                 planned,
                 width,
-                found: rows.rows(),
+                found: rows.units(),
                 found_width: rows.width(),
             });
         }
@@ -154,7 +155,7 @@ impl PairTraining {
 /// The two looks at the rows.
 fn buy(
     plan: &PairPlan,
-    rows: &EncodedRows,
+    rows: &StoredRows,
     account: &mut Account,
     random: &mut RandomSource,
 ) -> Result<(PairShares, Option<FineWeights>), Refusal> {

@@ -1,7 +1,7 @@
 //! What a plan promises, and what it refuses.
 
 use super::*;
-use crate::data::{Column, Kind, Provenance, Unit};
+use crate::data::{Column, Kind, Provenance, RowCount, Unit};
 use crate::privacy::{AccountantKind, PrivacyEvent};
 use crate::train::testing::schema;
 
@@ -218,16 +218,21 @@ fn warnings_say_what_is_weak() {
     let plan = plan(&settings, privacy).unwrap();
     assert!(plan.warnings().contains(&PlanWarning::LargeDelta {
         delta: 1e-3,
-        rows: ROWS
+        units: ROWS,
+        counted: Counted::Rows,
     }));
     assert!(
         plan.warnings()
             .contains(&PlanWarning::LargeEpsilon { epsilon: 20.0 })
     );
-    assert!(plan.warnings().contains(&PlanWarning::RowCountRevealed));
+    assert!(
+        plan.warnings()
+            .contains(&PlanWarning::CountRevealed(Counted::Rows))
+    );
     assert!(plan.warnings().contains(&PlanWarning::BatchLowered {
         asked: 50_000,
-        used: ROWS
+        used: ROWS,
+        counted: Counted::Rows,
     }));
     assert_eq!(plan.expected_batch(), ROWS);
     assert_eq!(plan.sampling_rate().get(), 1.0);
@@ -243,12 +248,6 @@ fn schemas_that_are_not_ready_are_refused() {
     let mut label = schema();
     label.label = Some("size".to_owned());
     assert!(matches!(refuse(&label), PlanError::Label(_)));
-    let mut unit = schema();
-    unit.unit = Some(Unit {
-        column: "name".to_owned(),
-        max_rows: 3,
-    });
-    assert!(matches!(refuse(&unit), PlanError::Unit(_)));
     let dropped = Schema::new(vec![Column::new("name", Kind::Identifier)]);
     assert!(matches!(refuse(&dropped), PlanError::NothingToLearn));
     assert!(matches!(
@@ -277,4 +276,60 @@ fn the_planned_curve_rises_to_the_total() {
     assert_eq!(curve.last().unwrap()[0], 3000.0);
     assert!((curve.last().unwrap()[1] - plan.epsilon().unwrap()).abs() < 1e-9);
     assert!(curve.windows(2).all(|pair| pair[0][1] < pair[1][1]));
+}
+
+#[test]
+fn persons_are_drawn_and_counts_are_protected_by_as_many_rows_as_they_may_have() {
+    let settings = TrainSettings::default();
+    let with = |unit: Option<Unit>, privacy| {
+        let mut schema = schema();
+        schema.unit = unit;
+        Plan::new(&settings, &schema, ROWS, privacy).unwrap()
+    };
+    let unit = |persons| Unit {
+        column: "name".to_owned(),
+        max_rows: 3,
+        persons,
+    };
+    let rows = with(None, private(1.0));
+    let persons = with(Some(unit(None)), private(1.0));
+    // The same events: noise is counted in what one unit can move.
+    assert_eq!(rows.events(), persons.events());
+    for (one, other) in [
+        (
+            rows.summary().marginal_deviation,
+            persons.summary().marginal_deviation,
+        ),
+        (rows.summary().fine_deviation, persons.summary().fine_deviation),
+    ] {
+        assert!((other.unwrap() / one.unwrap() - 3.0).abs() < 1e-12);
+    }
+    assert!(
+        persons
+            .warnings()
+            .contains(&PlanWarning::CountRevealed(Counted::Persons))
+    );
+    assert!(
+        persons
+            .warnings()
+            .contains(&PlanWarning::LimitedRows { max_rows: 3 })
+    );
+    // A number of persons that is known decides on the rate, whatever the true one is.
+    let known = with(
+        Some(unit(Some(RowCount {
+            value: 4000,
+            provenance: Provenance::Bought,
+        }))),
+        private(1.0),
+    );
+    assert_eq!(known.sampling_rate().get(), 512.0 / 4000.0);
+    assert!(
+        !known
+            .warnings()
+            .contains(&PlanWarning::CountRevealed(Counted::Persons))
+    );
+    // Without a promise nobody's rows are put together.
+    let open = with(Some(unit(None)), Privacy::None);
+    assert!(open.events().events.is_empty() && open.units() == ROWS);
+    assert_eq!(open.warnings(), [PlanWarning::NotPrivate]);
 }

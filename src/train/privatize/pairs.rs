@@ -5,10 +5,11 @@
 //! beside the label. So the ℓ2 sensitivity of all counts together is `√(J(J+1)/2)` when a row comes, goes or is zeroed
 //! out, and `√(J(J+1))` when one is replaced (each of those cells loses a row, another gains one). Noise of σ times
 //! that on every cell is one Gaussian release of noise multiplier σ (Liu, Vietri & Wu 2021 release such marginals one
-//! by one instead).
+//! by one instead). The counts of a person with several rows are the sum of the rows', see
+//! [`RowLayout::histogram_sensitivity`].
 
 use super::{Account, Refusal, add_noise, histogram_deviation, histogram_event};
-use crate::data::EncodedRows;
+use crate::data::{StoreError, StoredRows};
 use crate::num::{NoiseMultiplier, RandomSource};
 use crate::privacy::Neighboring;
 use crate::train::layout::RowLayout;
@@ -28,27 +29,23 @@ pub struct PairCounts {
 /// The most that all counts together can differ between neighbours, in ℓ2 norm.
 pub fn sensitivity(layout: &RowLayout, neighboring: Neighboring) -> f64 {
     let columns = layout.feature_count();
-    let cells = (columns * (columns + 1) / 2) as f64;
-    match neighboring {
-        Neighboring::AddRemoveOne | Neighboring::ZeroOutOne => cells.sqrt(),
-        Neighboring::ReplaceOne => (2.0 * cells).sqrt(),
-    }
+    layout.histogram_sensitivity(columns * (columns + 1) / 2, neighboring)
 }
 
 /// Noisy pair counts, charged as one Gaussian event. Without a promise: the plain counts.
 ///
 /// # Errors
-/// When they would pass the budget; nothing has been counted then.
+/// When they would pass the budget; nothing has been counted then. When the rows are kept in a file that cannot be read.
 pub fn pairs(
     account: &mut Account,
-    rows: &EncodedRows,
+    rows: &StoredRows,
     layout: &RowLayout,
     noise: Option<NoiseMultiplier>,
     random: &mut RandomSource,
 ) -> Result<PairCounts, Refusal> {
     let deviation = histogram_deviation(account, noise, |budget| sensitivity(layout, budget.neighboring));
     account.charge(histogram_event(noise), || {
-        let mut counts = counted(rows, layout);
+        let mut counts = counted(rows, layout)?;
         let (classes, width) = (counts.classes, layout.width());
         for class in 0..classes {
             let table = &mut counts.counts[class * width * width..(class + 1) * width * width];
@@ -63,41 +60,43 @@ pub fn pairs(
                 }
             }
         }
-        PairCounts { deviation, ..counts }
-    })
+        Ok(PairCounts { deviation, ..counts })
+    })?
 }
 
 /// The plain counts.
-fn counted(rows: &EncodedRows, layout: &RowLayout) -> PairCounts {
+fn counted(rows: &StoredRows, layout: &RowLayout) -> Result<PairCounts, StoreError> {
     let width = layout.width();
     let classes = layout.label().map_or(1, |label| label.width);
     let mut counts = vec![0.0; classes * width * width];
     let features: Vec<_> = layout.features().collect();
     let mut places = vec![0; features.len()];
-    for row in rows.codes.chunks_exact(layout.one_hot().len().max(1)) {
-        let class = layout.label_index().map_or(0, |label| usize::from(row[label]));
-        let table = &mut counts[class * width * width..(class + 1) * width * width];
-        for (place, (index, block)) in places.iter_mut().zip(&features) {
-            *place = block.offset + usize::from(row[*index]);
-        }
-        for (at, first) in places.iter().enumerate() {
-            let cells = &mut table[first * width..(first + 1) * width];
-            for second in &places[at..] {
-                cells[*second] += 1.0;
+    rows.each_piece(|piece| {
+        for row in piece.codes.chunks_exact(layout.one_hot().len().max(1)) {
+            let class = layout.label_index().map_or(0, |label| usize::from(row[label]));
+            let table = &mut counts[class * width * width..(class + 1) * width * width];
+            for (place, (index, block)) in places.iter_mut().zip(&features) {
+                *place = block.offset + usize::from(row[*index]);
+            }
+            for (at, first) in places.iter().enumerate() {
+                let cells = &mut table[first * width..(first + 1) * width];
+                for second in &places[at..] {
+                    cells[*second] += 1.0;
+                }
             }
         }
-    }
-    PairCounts {
+    })?;
+    Ok(PairCounts {
         classes,
         counts,
         deviation: 0.0,
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{EncoderSettings, RowEncoder};
+    use crate::data::{EncodedRows, EncoderSettings, RowEncoder};
     use crate::num::{Delta, Epsilon};
     use crate::privacy::AccountantKind;
     use crate::train::budget::Budget;
@@ -110,6 +109,10 @@ mod tests {
         RowLayout::new(&schema(), &encoder()).unwrap()
     }
 
+    fn plain(rows: &EncodedRows) -> PairCounts {
+        counted(&rows.clone().into(), &layout()).unwrap()
+    }
+
     fn norm(one: &PairCounts, other: &PairCounts) -> f64 {
         let squares = one.counts.iter().zip(&other.counts).map(|(a, b)| (a - b).powi(2));
         squares.sum::<f64>().sqrt()
@@ -120,7 +123,7 @@ mod tests {
         let layout = layout();
         let all = rows(200);
         let without: Vec<usize> = (1..200).collect();
-        let moved = norm(&counted(&all, &layout), &counted(&all.select(&without), &layout));
+        let moved = norm(&plain(&all), &plain(&all.select(&without)));
         assert!(
             (moved - sensitivity(&layout, Neighboring::AddRemoveOne)).abs() < 1e-12,
             "{moved}"
@@ -129,7 +132,7 @@ mod tests {
             // The first row becomes a copy of another.
             let mut replaced: Vec<usize> = (0..200).collect();
             replaced[0] = other;
-            let moved = norm(&counted(&all, &layout), &counted(&all.select(&replaced), &layout));
+            let moved = norm(&plain(&all), &plain(&all.select(&replaced)));
             assert!(
                 moved <= sensitivity(&layout, Neighboring::ReplaceOne) + 1e-12,
                 "{moved}"
@@ -140,7 +143,7 @@ mod tests {
     #[test]
     fn counts_are_those_of_the_rows() {
         let (layout, all) = (layout(), rows(500));
-        let counts = counted(&all, &layout);
+        let counts = plain(&all);
         let width = layout.width();
         let label = layout.label_index().unwrap();
         for (first, a) in layout.features() {
@@ -181,9 +184,16 @@ mod tests {
         let mut account = Account::of(Some(budget), AccountantKind::Pld);
         let noise = NoiseMultiplier::new(2.0).unwrap();
         let mut random = RandomSource::seeded(5);
-        let released = pairs(&mut account, &all, &layout, Some(noise), &mut random).unwrap();
+        let released = pairs(
+            &mut account,
+            &all.clone().into(),
+            &layout,
+            Some(noise),
+            &mut random,
+        )
+        .unwrap();
         assert_eq!(account.executed().events.len(), 1);
-        let plain = counted(&all, &layout);
+        let plain = plain(&all);
         let mut square = 0.0;
         let mut cells = 0.0;
         for (at, (noisy, exact)) in released.counts.iter().zip(&plain.counts).enumerate() {
@@ -225,7 +235,7 @@ mod tests {
         let mut random = RandomSource::seeded(5);
         let encoder = RowEncoder::new(&schema(), &EncoderSettings::default()).unwrap();
         let layout = RowLayout::new(&schema(), &encoder).unwrap();
-        let refused = pairs(&mut account, &rows(50), &layout, Some(noise), &mut random);
+        let refused = pairs(&mut account, &rows(50).into(), &layout, Some(noise), &mut random);
         assert!(matches!(refused, Err(Refusal::OverBudget { .. })));
         assert!(account.executed().events.is_empty());
     }

@@ -31,7 +31,7 @@ fn critic(random: &mut RandomSource, device: &Device) -> Critic {
 
 fn rule(plan: &Plan) -> StepRule {
     StepRule {
-        sampler: PoissonSampler::new(plan.rows(), plan.sampling_rate().get()),
+        sampler: PoissonSampler::new(plan.units(), plan.sampling_rate().get()),
         rate: plan.sampling_rate(),
         clip_norm: plan.settings().clip_norm,
         loss: CriticLoss::Wasserstein,
@@ -51,7 +51,7 @@ fn batches_and_noise_are_those_that_are_charged() {
         },
         1.0,
     );
-    let rows = rows(ROWS);
+    let rows = StoredRows::from(rows(ROWS));
     let critic = critic(&mut random, &device);
     let rule = rule(&plan);
     let mut account = Account::open(&plan);
@@ -102,7 +102,7 @@ fn an_empty_batch_is_pure_noise_and_charged_all_the_same() {
         },
         1.0,
     );
-    let rows = rows(ROWS);
+    let rows = StoredRows::from(rows(ROWS));
     let critic = critic(&mut random, &device);
     let rule = rule(&plan);
     let mut account = Account::open(&plan);
@@ -135,7 +135,7 @@ fn a_step_past_the_budget_is_refused_before_it_runs() {
         ..TrainSettings::default()
     };
     let plan = plan(&settings, 1.0);
-    let rows = rows(ROWS);
+    let rows = StoredRows::from(rows(ROWS));
     let critic = critic(&mut random, &device);
     let rule = rule(&plan);
     let mut account = Account::open(&plan);
@@ -177,7 +177,7 @@ fn a_step_past_the_budget_is_refused_before_it_runs() {
 fn histograms_are_exact_counts_plus_the_noise_that_is_charged() {
     let mut random = RandomSource::seeded(4);
     let plan = plan(&TrainSettings::default(), 2.0);
-    let rows = rows(ROWS);
+    let rows = StoredRows::from(rows(ROWS));
     let layout = plan.layout();
     let protection = plan.protection().unwrap();
     let mut free = Account { private: None };
@@ -215,7 +215,8 @@ fn histograms_are_exact_counts_plus_the_noise_that_is_charged() {
         squares / count
     );
     let fine = fine_histograms(&mut free, &rows, layout, None, &mut random).unwrap();
-    let present = rows
+    let plain = crate::train::testing::rows(ROWS);
+    let present = plain
         .fine
         .iter()
         .filter(|cell| usize::from(**cell) < layout.fine()[0].cells)
@@ -232,7 +233,7 @@ fn a_run_without_a_promise_is_never_charged() {
     let device = Device::flex();
     let mut random = RandomSource::seeded(5);
     let plan = Plan::new(&TrainSettings::default(), &schema(), ROWS, Privacy::None).unwrap();
-    let rows = rows(ROWS);
+    let rows = StoredRows::from(rows(ROWS));
     let critic = critic(&mut random, &device);
     let mut account = Account::open(&plan);
     let real = critic_gradient(

@@ -1,6 +1,7 @@
 //! Whole runs on a small table.
 
 use super::*;
+use crate::data::Unit;
 use crate::model::CriticLoss;
 use crate::privacy::Neighboring;
 use crate::train::testing::{encoder, rows, schema};
@@ -234,4 +235,59 @@ fn conditions_keep_matching_rows_and_name_what_is_wrong() {
             .unwrap_err();
         assert!(error.to_string().contains(word), "{error}");
     }
+}
+
+#[test]
+fn persons_are_drawn_with_all_their_rows_and_charged_as_planned() {
+    let mut schema = schema();
+    schema.unit = Some(Unit {
+        column: "name".to_owned(),
+        max_rows: 4,
+        persons: None,
+    });
+    // Persons of one to four rows.
+    let mut starts = vec![0];
+    while starts.last() != Some(&ROWS) {
+        let last = starts[starts.len() - 1];
+        starts.push((last + 1 + starts.len() % 4).min(ROWS));
+    }
+    let persons = starts.len() - 1;
+    let plan = Plan::new(&quick(), &schema, persons, promise()).unwrap();
+    assert_eq!(plan.sampling_rate().get(), 60.0 / persons as f64);
+    let planned = plan.events();
+    let stored = StoredRows::from(rows(ROWS)).with_persons(starts);
+    let mut batches = Vec::new();
+    let trained = Training::new(plan, encoder(), stored, DeviceKind::Flex, RandomSource::seeded(1))
+        .unwrap()
+        .run(&Control::new(), &mut |observation| {
+            if let Observation::Step(step) = observation {
+                batches.push(*step.batch.for_steward() as f64);
+                let norms = step.gradient_norms.for_steward();
+                assert_eq!(norms.len(), *step.batch.for_steward(), "one norm a person");
+            }
+        })
+        .unwrap();
+    assert_eq!(trained.executed, planned);
+    assert!(trained.epsilon.unwrap() <= 5.0);
+    // 40 steps of 60 expected persons: six standard deviations.
+    let mean = batches.iter().sum::<f64>() / batches.len() as f64;
+    assert!(
+        (mean - 60.0).abs() < 6.0 * (60.0 / batches.len() as f64).sqrt(),
+        "{mean}"
+    );
+    // Rows of a plan for persons are no rows of a plan for rows.
+    let of_rows = plan_of_rows();
+    let stored = StoredRows::from(rows(ROWS)).with_persons(vec![0, ROWS]);
+    let refused = Training::new(
+        of_rows,
+        encoder(),
+        stored,
+        DeviceKind::Flex,
+        RandomSource::seeded(1),
+    );
+    assert!(matches!(refused, Err(TrainError::OtherRows { found: 1, .. })));
+}
+
+fn plan_of_rows() -> Plan {
+    plan(&quick(), promise()).unwrap()
 }

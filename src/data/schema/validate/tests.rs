@@ -67,6 +67,7 @@ fn names_labels_and_units_must_exist() {
     schema.unit = Some(crate::data::schema::Unit {
         column: "person".to_owned(),
         max_rows: 0,
+        persons: None,
     });
     let messages: Vec<String> = schema.problems().iter().map(ToString::to_string).collect();
     for word in ["label `x` is continuous", "`person`", "max_rows", "two columns"] {

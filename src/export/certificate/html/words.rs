@@ -47,8 +47,8 @@ impl Words {
                 "多一个或少一个单位（增加或删除一个）",
             ),
             Neighboring::ZeroOutOne => self.say(
-                "one unit's contribution made zero; the number of rows is public (zero out one)",
-                "一个单位的贡献清零；行数是公开的（清空一个）",
+                "one unit's contribution made zero; the number of units is public (zero out one)",
+                "一个单位的贡献清零；单位的数目是公开的（清空一个）",
             ),
             Neighboring::ReplaceOne => self.say(
                 "one unit exchanged for another (replace one)",
@@ -74,8 +74,12 @@ impl Words {
         }
     }
 
-    pub fn sampling(self, sampling: Sampling) -> &'static str {
+    pub fn sampling(self, sampling: Sampling, unit: Option<&PrivacyUnit>) -> &'static str {
         match sampling {
+            Sampling::Poisson if matches!(unit, Some(PrivacyUnit::Person { .. })) => self.say(
+                "each person, with all rows that count, entered each step by their own coin (Poisson)",
+                "每个人连同其计入的各行，各自独立地以抛硬币的方式进入每一步（泊松采样）",
+            ),
             Sampling::AllRows => self.say("every mechanism saw all rows", "每个机制都看到全部数据行"),
             Sampling::Poisson => self.say(
                 "each row entered each step by its own coin (Poisson)",
@@ -153,6 +157,12 @@ impl Words {
                 .say(
                     "the number of rows: used as it is, and revealed by the sampling rate",
                     "行数：原样使用，并由采样率透露",
+                )
+                .into(),
+            NotProtected::PersonCount => self
+                .say(
+                    "the number of persons: used as it is, and revealed by the sampling rate",
+                    "人数：原样使用，并由采样率透露",
                 )
                 .into(),
             NotProtected::FloatingPointNoise => self

@@ -7,6 +7,7 @@ mod preview;
 mod schema;
 mod spelling;
 mod state;
+mod unit;
 
 pub use state::open_names;
 

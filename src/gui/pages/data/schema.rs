@@ -8,9 +8,9 @@ use egui_extras::{Column as TableColumn, TableBuilder, TableRow};
 use crate::data::{Bound, Column, Kind, Provenance};
 use crate::engine::command::{ColumnEdit, Command, SchemaEdit};
 use crate::engine::snapshot::Dataset;
-use crate::gui::bars;
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::pages::data::unit::UnitEditor;
 use crate::gui::pages::data::{cells, spelling, state};
 use crate::gui::theme::STEP;
 use crate::gui::widgets;
@@ -29,7 +29,6 @@ enum Field {
     Lower,
     Upper,
     Domain,
-    Rows,
 }
 
 /// Texts that are being typed and not yet taken over.
@@ -39,6 +38,7 @@ pub struct SchemaEditor {
     drafts: HashMap<(usize, Field), String>,
     /// The format that is being typed.
     spelling: String,
+    unit: UnitEditor,
 }
 
 impl SchemaEditor {
@@ -47,8 +47,7 @@ impl SchemaEditor {
         if self.generation != dataset.generation {
             *self = Self {
                 generation: dataset.generation,
-                drafts: HashMap::new(),
-                spelling: String::new(),
+                ..Self::default()
             };
         }
         state::header(ui, cx, dataset);
@@ -67,11 +66,7 @@ impl SchemaEditor {
         let t = cx.texts;
         let schema = &dataset.schema;
         ui.horizontal_wrapped(|ui| {
-            ui.label(cx.palette.caption(t.get("schema-unit")));
-            ui.label(bars::unit(cx, dataset))
-                .on_hover_text(t.get("schema-unit-tip"));
-            ui.add_space(STEP);
-            self.row_count(ui, cx, dataset);
+            self.unit.show(ui, cx, dataset);
             ui.add_space(STEP);
             let label = ui.label(cx.palette.caption(t.get("schema-label")));
             let mut chosen = schema.label.clone();
@@ -108,39 +103,6 @@ impl SchemaEditor {
                 cx.send(Command::EditSchema(SchemaEdit::Public(public)));
             }
         });
-    }
-
-    fn row_count(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
-        let t = cx.texts;
-        let label = ui.label(cx.palette.caption(t.get("schema-rows")));
-        let declared = dataset.schema.rows.map(|rows| rows.value);
-        let current = declared.map(format::count).unwrap_or_default();
-        let draft = self
-            .drafts
-            .entry((usize::MAX, Field::Rows))
-            .or_insert_with(|| current.clone());
-        let field = ui.add(
-            TextEdit::singleline(draft)
-                .desired_width(76.0)
-                .hint_text(t.get("schema-rows-private")),
-        );
-        let typed = draft.clone();
-        let done = field.lost_focus();
-        if !field.has_focus() && !done {
-            *draft = current;
-        }
-        field
-            .labelled_by(label.id)
-            .on_hover_text(t.get("schema-rows-tip"));
-        if done {
-            let wanted = format::parse(&typed)
-                .filter(|value| *value >= 1.0)
-                .map(|value| value.round() as u64);
-            if (wanted.is_some() || typed.trim().is_empty()) && wanted != declared {
-                cx.send(Command::EditSchema(SchemaEdit::Rows(wanted)));
-            }
-            self.drafts.remove(&(usize::MAX, Field::Rows));
-        }
     }
 
     fn columns(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {

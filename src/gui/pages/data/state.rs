@@ -61,7 +61,7 @@ fn state_line(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
             .schema
             .column
             .iter()
-            .filter(|column| column.is_used() && column.provenance == Some(Provenance::Accepted))
+            .filter(|column| dataset.schema.uses(column) && column.provenance == Some(Provenance::Accepted))
             .count();
         if read == 0 {
             widgets::truncated(ui, cx.palette.caption(t.get("schema-reviewed")));

@@ -149,6 +149,7 @@ fn unprotected(ui: &mut Ui, cx: &Cx<'_>, claims: &RunClaims) {
             NotProtected::AcceptedDomain { .. } => {}
             NotProtected::AcceptedForm => lines.push(t.get("certificate-form").to_owned()),
             NotProtected::RowCount => lines.push(t.get("certificate-rows").to_owned()),
+            NotProtected::PersonCount => lines.push(t.get("certificate-persons").to_owned()),
             NotProtected::FloatingPointNoise => lines.push(t.get("certificate-floating").to_owned()),
         }
     }

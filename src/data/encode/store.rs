@@ -1,0 +1,660 @@
+//! Encoded rows that are only read: as few bytes a row as their codes need, in memory or, beyond a size, in a file.
+//!
+//! A private row then lies on the disk for as long as a run lasts, so the file belongs to nobody else: it has no name
+//! (where the system allows that; elsewhere the system deletes it with the last handle, and so after a crash, too), only
+//! this user may read it, and it lies in the program's own folder. It is read by position, a row at a time for a batch
+//! and in long pieces for a pass over all rows.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::codec::FINE_MISSING;
+use super::{Block, EncodedRows, RowEncoder};
+use crate::data::{DataError, PersonRows, Table};
+use crate::num::progress::Progress;
+
+/// Encoded rows of more bytes than this are kept in a file: 512 MB, some 20 million rows of 15 columns.
+const MOST_IN_MEMORY: u64 = 1 << 29;
+/// Rows of a pass that are unpacked at a time.
+const PIECE: usize = 1 << 15;
+/// A row's place among those that are left out.
+const LEFT_OUT: u32 = u32::MAX;
+
+/// Where encoded rows may lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The folder for those that are too many for memory; without one all stay there.
+    pub folder: Option<PathBuf>,
+    /// The most bytes of encoded rows in memory.
+    pub memory_bytes: u64,
+}
+
+impl Room {
+    /// Memory for as many rows as are usual, and the folder for more.
+    pub const fn beyond_memory_in(folder: PathBuf) -> Self {
+        Self {
+            folder: Some(folder),
+            memory_bytes: MOST_IN_MEMORY,
+        }
+    }
+
+    /// Memory only.
+    pub const fn memory() -> Self {
+        Self {
+            folder: None,
+            memory_bytes: u64::MAX,
+        }
+    }
+}
+
+/// How a row is packed: a byte for each number that fits one, else two; scalars as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Packing {
+    /// Whether a code takes two bytes.
+    codes: Vec<bool>,
+    scalars: usize,
+    /// Whether a fine cell takes two bytes. In one byte the last value stands for missing.
+    fine: Vec<bool>,
+    bytes: usize,
+}
+
+impl Packing {
+    fn new(blocks: &[Block], fine_cells: impl Iterator<Item = usize>) -> Self {
+        let one_hot = blocks.iter().filter(|block| block.is_one_hot());
+        let codes: Vec<bool> = one_hot.map(|block| block.width() > 1 << 8).collect();
+        let fine: Vec<bool> = fine_cells.map(|cells| cells > usize::from(u8::MAX)).collect();
+        let scalars = blocks.len() - codes.len();
+        let width = |wide: &bool| 1 + usize::from(*wide);
+        let bytes = codes.iter().chain(&fine).map(width).sum::<usize>() + size_of::<f32>() * scalars;
+        Self {
+            codes,
+            scalars,
+            fine,
+            bytes,
+        }
+    }
+
+    fn pack(&self, rows: &EncodedRows, row: usize, out: &mut Vec<u8>) {
+        let codes = &rows.codes[row * self.codes.len()..];
+        for (&code, &wide) in codes.iter().zip(&self.codes) {
+            put(out, code, wide);
+        }
+        for scalar in &rows.scalars[row * self.scalars..(row + 1) * self.scalars] {
+            out.extend_from_slice(&scalar.to_le_bytes());
+        }
+        let fine = &rows.fine[row * self.fine.len()..];
+        for (&cell, &wide) in fine.iter().zip(&self.fine) {
+            let cell = if cell == FINE_MISSING && !wide {
+                u16::from(u8::MAX)
+            } else {
+                cell
+            };
+            put(out, cell, wide);
+        }
+    }
+
+    /// The codes and scalars of a packed row, in order.
+    fn unpack(
+        &self,
+        bytes: &[u8],
+        mut code: impl FnMut(usize, u16),
+        mut scalar: impl FnMut(usize, f32),
+    ) -> usize {
+        let mut at = 0;
+        for (index, &wide) in self.codes.iter().enumerate() {
+            code(index, take(bytes, &mut at, wide));
+        }
+        for index in 0..self.scalars {
+            let number = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+            scalar(index, f32::from_le_bytes(number));
+            at += size_of::<f32>();
+        }
+        at
+    }
+
+    fn unpack_fine(&self, bytes: &[u8], mut at: usize, mut fine: impl FnMut(usize, u16)) {
+        for (index, &wide) in self.fine.iter().enumerate() {
+            let cell = take(bytes, &mut at, wide);
+            let is_missing = !wide && cell == u16::from(u8::MAX);
+            fine(index, if is_missing { FINE_MISSING } else { cell });
+        }
+    }
+}
+
+fn put(out: &mut Vec<u8>, number: u16, wide: bool) {
+    let [low, high] = number.to_le_bytes();
+    out.push(low);
+    if wide {
+        out.push(high);
+    }
+}
+
+fn take(bytes: &[u8], at: &mut usize, wide: bool) -> u16 {
+    let low = bytes[*at];
+    let high = if wide { bytes[*at + 1] } else { 0 };
+    *at += 1 + usize::from(wide);
+    u16::from_le_bytes([low, high])
+}
+
+/// A file without a name, read and written by position.
+#[derive(Debug)]
+struct Spill {
+    file: File,
+    folder: PathBuf,
+}
+
+impl Spill {
+    fn create(folder: &Path) -> io::Result<Self> {
+        Ok(Self {
+            file: tempfile::tempfile_in(folder)?,
+            folder: folder.to_owned(),
+        })
+    }
+
+    #[cfg(unix)]
+    fn read(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, out, at)
+    }
+
+    #[cfg(unix)]
+    fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, at)
+    }
+
+    #[cfg(windows)]
+    fn read(&self, mut out: &mut [u8], mut at: u64) -> io::Result<()> {
+        while !out.is_empty() {
+            let count = std::os::windows::fs::FileExt::seek_read(&self.file, out, at)?;
+            if count == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            out = &mut out[count..];
+            at += count as u64;
+        }
+        Ok(())
+    }
+
+    #[cfg(windows)]
+    fn write(&self, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let count = std::os::windows::fs::FileExt::seek_write(&self.file, bytes, at)?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            bytes = &bytes[count..];
+            at += count as u64;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+enum Place {
+    Memory(Vec<u8>),
+    File(Spill),
+}
+
+/// Encoded rows that are only read; see the module.
+#[derive(Debug)]
+pub struct StoredRows {
+    rows: usize,
+    blocks: Arc<[Block]>,
+    packing: Packing,
+    place: Place,
+    /// Where each person's rows begin, and where the last one's end, if persons are the unit of privacy.
+    persons: Option<Vec<usize>>,
+    clamped: u64,
+}
+
+/// Rows kept in a file could not be read back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{folder}: encoded rows that were kept there cannot be read back: {reason}; check the disk")]
+pub struct StoreError {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What the system said.
+    pub reason: String,
+}
+
+impl From<EncodedRows> for StoredRows {
+    /// Keeps the rows in memory. Without an encoder it is not known how many fine cells there are.
+    fn from(rows: EncodedRows) -> Self {
+        let packing = Packing::new(
+            rows.blocks(),
+            std::iter::repeat_n(usize::MAX, rows.fine_per_row()),
+        );
+        let mut bytes = Vec::with_capacity(rows.rows() * packing.bytes);
+        (0..rows.rows()).for_each(|row| packing.pack(&rows, row, &mut bytes));
+        Self {
+            rows: rows.rows(),
+            blocks: rows.blocks.clone(),
+            packing,
+            place: Place::Memory(bytes),
+            persons: None,
+            clamped: rows.clamped_cells(),
+        }
+    }
+}
+
+impl StoredRows {
+    /// The number of rows.
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The dense width.
+    pub fn width(&self) -> usize {
+        self.blocks
+            .last()
+            .map_or(0, |block| block.offset() + block.width())
+    }
+
+    /// Cells moved to a bound, over all columns. For the steward only.
+    pub const fn clamped_cells(&self) -> u64 {
+        self.clamped
+    }
+
+    /// Whether they lie in a file.
+    pub const fn is_in_file(&self) -> bool {
+        matches!(self.place, Place::File(_))
+    }
+
+    /// What they take, in memory or in the file.
+    pub const fn bytes(&self) -> u64 {
+        self.rows as u64 * self.packing.bytes as u64
+    }
+
+    /// Where each person's rows begin, and where the last one's end; `None` where each row is a unit of its own.
+    pub fn persons(&self) -> Option<&[usize]> {
+        self.persons.as_deref()
+    }
+
+    /// How many units of privacy the rows belong to: persons, or rows.
+    pub fn units(&self) -> usize {
+        self.persons
+            .as_ref()
+            .map_or(self.rows, |starts| starts.len().saturating_sub(1))
+    }
+
+    /// The same rows, belonging to persons whose rows follow each other: where each one's begin, and the last one's end.
+    #[must_use]
+    pub fn with_persons(self, starts: Vec<usize>) -> Self {
+        Self {
+            persons: Some(starts),
+            ..self
+        }
+    }
+
+    /// The packed rows from one on.
+    fn packed<'a>(
+        &'a self,
+        first: usize,
+        rows: usize,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], StoreError> {
+        let (start, length) = (first * self.packing.bytes, rows * self.packing.bytes);
+        match &self.place {
+            Place::Memory(bytes) => Ok(&bytes[start..start + length]),
+            Place::File(file) => {
+                buffer.resize(length, 0);
+                file.read(buffer, start as u64).map_err(|error| StoreError {
+                    folder: file.folder.clone(),
+                    reason: error.to_string(),
+                })?;
+                Ok(buffer)
+            }
+        }
+    }
+
+    /// Expands some rows.
+    ///
+    /// # Shapes
+    /// `out` is `[row_indices.len(), width]`, row-major, overwritten.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    ///
+    /// # Panics
+    /// When `out` has another length, or a row does not exist.
+    pub fn write_dense(&self, row_indices: &[usize], out: &mut [f32]) -> Result<(), StoreError> {
+        let width = self.width();
+        assert_eq!(out.len(), row_indices.len() * width, "one dense vector a row");
+        out.fill(0.0);
+        let offsets = |one_hot: bool| -> Vec<usize> {
+            let blocks = self.blocks.iter().filter(|block| block.is_one_hot() == one_hot);
+            blocks.map(Block::offset).collect()
+        };
+        let (hot, scalar) = (offsets(true), offsets(false));
+        let mut buffer = Vec::new();
+        for (&row, dense) in row_indices.iter().zip(out.chunks_exact_mut(width.max(1))) {
+            let bytes = self.packed(row, 1, &mut buffer)?;
+            // Two passes over the numbers, since both write into the same row.
+            self.packing.unpack(
+                bytes,
+                |index, code| dense[hot[index] + usize::from(code)] = 1.0,
+                |_, _| (),
+            );
+            if !scalar.is_empty() {
+                self.packing
+                    .unpack(bytes, |_, _| (), |index, number| dense[scalar[index]] = number);
+            }
+        }
+        Ok(())
+    }
+
+    /// One pass over all rows, some thousand at a time.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn each_piece(&self, mut visit: impl FnMut(&EncodedRows)) -> Result<(), StoreError> {
+        let mut buffer = Vec::new();
+        let mut first = 0;
+        while first < self.rows {
+            let count = PIECE.min(self.rows - first);
+            let bytes = self.packed(first, count, &mut buffer)?;
+            let mut piece = EncodedRows::new(count, &self.blocks, self.packing.fine.len(), 0);
+            let (codes, scalars, fine) = (
+                self.packing.codes.len(),
+                self.packing.scalars,
+                self.packing.fine.len(),
+            );
+            for (row, bytes) in bytes.chunks_exact(self.packing.bytes.max(1)).enumerate() {
+                let (own, numbers) = (
+                    &mut piece.codes[row * codes..],
+                    &mut piece.scalars[row * scalars..],
+                );
+                let at = self.packing.unpack(
+                    bytes,
+                    |index, code| own[index] = code,
+                    |index, number| numbers[index] = number,
+                );
+                let own = &mut piece.fine[row * fine..];
+                self.packing
+                    .unpack_fine(bytes, at, |index, cell| own[index] = cell);
+            }
+            visit(&piece);
+            first += count;
+        }
+        Ok(())
+    }
+}
+
+impl RowEncoder {
+    /// Encodes the rows of a table, as [`RowEncoder::encode`] does, piece by piece into as few bytes as they need, in
+    /// memory or in a file. With persons: the rows that count, person by person.
+    ///
+    /// `progress` counts rows.
+    ///
+    /// # Errors
+    /// As [`RowEncoder::encode`], and when the file cannot be written.
+    pub fn store(
+        &self,
+        table: &Table,
+        persons: Option<PersonRows>,
+        room: &Room,
+        progress: &Progress,
+    ) -> Result<StoredRows, DataError> {
+        let packing = Packing::new(&self.blocks, self.fine_layouts().map(super::FineLayout::cells));
+        let rows = persons
+            .as_ref()
+            .map_or(table.rows(), |persons| persons.rows.len());
+        let (targets, starts) = match persons {
+            Some(persons) => (Some(targets(table.rows(), &persons.rows)), Some(persons.starts)),
+            None => (None, None),
+        };
+        let mut writer = Writer::new(&packing, rows, room)?;
+        let mut clamped = 0;
+        progress.set(0, table.rows() as u64);
+        self.encode_pieces(table, progress, &mut |first, piece| {
+            clamped += piece.clamped_cells();
+            for row in 0..piece.rows() {
+                let target = match &targets {
+                    None => first + row,
+                    Some(targets) if targets[first + row] == LEFT_OUT => continue,
+                    Some(targets) => targets[first + row] as usize,
+                };
+                writer.put(target, |out| packing.pack(piece, row, out))?;
+            }
+            progress.advance(piece.rows() as u64);
+            Ok(())
+        })?;
+        let place = writer.finish()?;
+        Ok(StoredRows {
+            rows,
+            blocks: Arc::clone(&self.blocks),
+            packing,
+            place,
+            persons: starts,
+            clamped,
+        })
+    }
+}
+
+/// Where each row of a table goes.
+fn targets(rows: usize, wanted: &[usize]) -> Vec<u32> {
+    let mut targets = vec![LEFT_OUT; rows];
+    for (target, &row) in (0..LEFT_OUT).zip(wanted) {
+        targets[row] = target;
+    }
+    targets
+}
+
+/// Puts packed rows where they belong. Rows that follow each other are written together.
+struct Writer {
+    place: Place,
+    bytes: usize,
+    /// Rows of the file that are not written yet, and where the first of them goes.
+    waiting: Vec<u8>,
+    first: usize,
+}
+
+/// Bytes that wait to be written, at most.
+const TOGETHER: usize = 1 << 20;
+
+impl Writer {
+    fn new(packing: &Packing, rows: usize, room: &Room) -> Result<Self, DataError> {
+        let bytes = packing.bytes;
+        let place = match &room.folder {
+            Some(folder) if rows as u64 * bytes as u64 > room.memory_bytes => Place::File(
+                Spill::create(folder).map_err(|source| spill_error(folder, rows * bytes, source))?,
+            ),
+            _ => Place::Memory(vec![0; rows * bytes]),
+        };
+        Ok(Self {
+            place,
+            bytes,
+            waiting: Vec::new(),
+            first: 0,
+        })
+    }
+
+    fn put(&mut self, target: usize, pack: impl FnOnce(&mut Vec<u8>)) -> Result<(), DataError> {
+        let follows = target == self.first + self.waiting.len() / self.bytes.max(1);
+        if !follows || self.waiting.len() >= TOGETHER {
+            self.flush()?;
+            self.first = target;
+        }
+        pack(&mut self.waiting);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), DataError> {
+        let start = self.first * self.bytes;
+        match &mut self.place {
+            Place::Memory(bytes) => {
+                bytes[start..start + self.waiting.len()].copy_from_slice(&self.waiting);
+            }
+            Place::File(file) => {
+                let written = file.write(&self.waiting, start as u64);
+                written.map_err(|source| spill_error(&file.folder, start + self.waiting.len(), source))?;
+            }
+        }
+        self.waiting.clear();
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Place, DataError> {
+        self.flush()?;
+        Ok(self.place)
+    }
+}
+
+fn spill_error(folder: &Path, bytes: usize, source: io::Error) -> DataError {
+    DataError::Spill {
+        folder: folder.to_owned(),
+        megabytes: (bytes as u64).div_ceil(1_000_000),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
+    use arrow::record_batch::RecordBatch;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::data::schema::{Column, Kind, Schema};
+    use crate::data::{EncoderSettings, NumericCode, Provenance};
+
+    fn table(rows: &[(Option<u8>, i64, f64)], cut: usize) -> Table {
+        let colours = rows
+            .iter()
+            .map(|row| row.0.map(|colour| format!("c{}", colour % 3)));
+        let columns: [(&str, ArrayRef); 3] = [
+            ("colour", Arc::new(StringArray::from_iter(colours))),
+            (
+                "size",
+                Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.1))),
+            ),
+            (
+                "level",
+                Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.2))),
+            ),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let cut = cut.min(rows.len());
+        let batches = [batch.slice(0, cut), batch.slice(cut, rows.len() - cut)];
+        Table::from_batches("t", &batch.schema(), &batches).unwrap()
+    }
+
+    fn encoder(numeric: NumericCode) -> RowEncoder {
+        let declared = |column: Column| column.with_provenance(Provenance::Declared);
+        let schema = Schema::new(vec![
+            declared(Column::new("colour", Kind::Categorical).with_domain(["c0", "c1", "c2"]))
+                .with_missing(true),
+            // More fine cells than a byte counts.
+            declared(Column::new("size", Kind::Integer).with_bounds(0, 5000)),
+            declared(Column::new("level", Kind::Continuous).with_bounds(0.0, 1.0)),
+        ]);
+        RowEncoder::new(&schema, &EncoderSettings { numeric }).unwrap()
+    }
+
+    fn room(folder: Option<&Path>) -> Room {
+        Room {
+            folder: folder.map(Path::to_owned),
+            memory_bytes: 0,
+        }
+    }
+
+    fn all(stored: &StoredRows) -> (Vec<u16>, Vec<f32>, Vec<u16>) {
+        let mut all = (Vec::new(), Vec::new(), Vec::new());
+        let read = stored.each_piece(|piece| {
+            all.0.extend_from_slice(&piece.codes);
+            all.1.extend_from_slice(&piece.scalars);
+            all.2.extend_from_slice(&piece.fine);
+        });
+        read.unwrap();
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_stored_is_what_is_encoded(
+            rows in prop::collection::vec((prop::option::of(0..3_u8), 0..6000_i64, -0.2..1.2_f64), 1..80),
+            cut in 0..80_usize,
+            in_file in any::<bool>(),
+            binned in any::<bool>(),
+        ) {
+            let numeric = if binned { NumericCode::Binned { bins: 300 } } else { NumericCode::AsDeclared };
+            let (encoder, table) = (encoder(numeric), table(&rows, cut));
+            let folder = tempfile::tempdir().unwrap();
+            let room = room(in_file.then_some(folder.path()));
+            let plain = encoder.encode(&table, &Progress::new()).unwrap();
+            let stored = encoder.store(&table, None, &room, &Progress::new()).unwrap();
+            prop_assert_eq!(stored.is_in_file(), in_file);
+            prop_assert_eq!(stored.clamped_cells(), plain.clamped_cells());
+            prop_assert_eq!(all(&stored), (plain.codes.clone(), plain.scalars.clone(), plain.fine.clone()));
+            let picks: Vec<usize> = (0..rows.len()).rev().step_by(2).collect();
+            let mut dense = vec![0.0; picks.len() * plain.width()];
+            let mut expected = dense.clone();
+            stored.write_dense(&picks, &mut dense).unwrap();
+            plain.write_dense(&picks, &mut expected);
+            prop_assert_eq!(dense, expected);
+            // Nothing of it has a name.
+            prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+
+        #[test]
+        fn persons_rows_lie_together(
+            rows in prop::collection::vec((prop::option::of(0..3_u8), 0..6000_i64, 0.0..1.0_f64), 1..80),
+            of in prop::collection::vec(0..6_usize, 80),
+            in_file in any::<bool>(),
+        ) {
+            let (encoder, table) = (encoder(NumericCode::Binned { bins: 20 }), table(&rows, 7));
+            // Person 5 is nobody.
+            let mut persons = PersonRows { rows: Vec::new(), starts: vec![0] };
+            for person in 0..5 {
+                persons.rows.extend((0..rows.len()).filter(|row| of[*row] == person));
+                persons.starts.push(persons.rows.len());
+            }
+            let plain = encoder.encode(&table, &Progress::new()).unwrap().select(&persons.rows);
+            let folder = tempfile::tempdir().unwrap();
+            let room = room(in_file.then_some(folder.path()));
+            let stored = encoder.store(&table, Some(persons.clone()), &room, &Progress::new()).unwrap();
+            prop_assert_eq!(stored.persons().unwrap(), &persons.starts[..]);
+            prop_assert_eq!((stored.rows(), stored.units()), (persons.rows.len(), 5));
+            prop_assert_eq!(all(&stored), (plain.codes.clone(), plain.scalars.clone(), plain.fine.clone()));
+        }
+    }
+
+    #[test]
+    fn few_rows_stay_in_memory_and_a_folder_that_is_not_there_is_named() {
+        let (encoder, table) = (
+            encoder(NumericCode::Binned { bins: 20 }),
+            table(&[(None, 1, 0.5)], 0),
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let usual = Room::beyond_memory_in(folder.path().to_owned());
+        let stored = encoder.store(&table, None, &usual, &Progress::new()).unwrap();
+        // Three codes, and fine cells of which one column has more than 255.
+        assert_eq!((stored.is_in_file(), stored.bytes()), (false, 3 + 3));
+        let gone = room(Some(&folder.path().join("gone")));
+        let error = encoder.store(&table, None, &gone, &Progress::new()).unwrap_err();
+        assert!(error.to_string().contains("gone"), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_told_with_what_to_do() {
+        let file = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut writer = Writer {
+            place: Place::File(Spill {
+                file,
+                folder: "folder".into(),
+            }),
+            bytes: 1,
+            waiting: Vec::new(),
+            first: 0,
+        };
+        writer.put(0, |out| out.push(1)).unwrap();
+        let error = writer.finish().unwrap_err().to_string();
+        assert!(error.contains("folder") && error.contains("free"), "{error}");
+    }
+}
