@@ -9,6 +9,7 @@ pub mod describe;
 mod fidelity;
 pub mod image;
 pub mod keep;
+mod ladder;
 mod layout;
 mod observe;
 pub mod pairs;

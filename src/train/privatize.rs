@@ -243,22 +243,19 @@ pub fn critic_gradient(
     account.charge(event, || {
         let drawn = rule.sampler.draw(random);
         let clip = noise_multiplier.map(|_| rule.clip_norm);
-        let seen = match (examples.persons(), clip) {
-            (Some(persons), Some(clip)) => {
-                persons::clipped_sum(critic, (examples, persons), &drawn, (rule, clip), device)?
+        let seen = if let (Some(persons), Some(clip)) = (examples.persons(), clip) {
+            persons::clipped_sum(critic, (examples, persons), &drawn, (rule, clip), device)?
+        } else {
+            let mut seen: Option<ClippedSum> = None;
+            for indices in drawn.chunks(rule.micro_batch.max(1)) {
+                let batch = examples.batch(indices, device)?;
+                let part = critic.clipped_gradient_sum(batch, rule.loss, Side::Real, clip);
+                seen = Some(match seen {
+                    Some(seen) => seen.and(part),
+                    None => part,
+                });
             }
-            _ => {
-                let mut seen: Option<ClippedSum> = None;
-                for indices in drawn.chunks(rule.micro_batch.max(1)) {
-                    let batch = examples.batch(indices, device)?;
-                    let part = critic.clipped_gradient_sum(batch, rule.loss, Side::Real, clip);
-                    seen = Some(match seen {
-                        Some(seen) => seen.and(part),
-                        None => part,
-                    });
-                }
-                seen
-            }
+            seen
         };
         let length = critic.parameter_count();
         let mut sum = seen

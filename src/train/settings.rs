@@ -60,6 +60,10 @@ pub struct TrainSettings {
     pub critic_loss: CriticLoss,
     /// Critic steps between two generator steps.
     pub critic_steps: u64,
+    /// Whether that number grows while the critic cannot tell generated rows.
+    pub ladder: bool,
+    /// Generator steps at a rung of that ladder, at least.
+    pub ladder_grace: u64,
     /// The critic's learning rate.
     pub critic_learning_rate: f64,
     /// Decay of the first moment in the critic's Adam.
@@ -156,6 +160,8 @@ impl Default for TrainSettings {
             critic_hidden: vec![64],
             critic_loss: CriticLoss::Wasserstein,
             critic_steps: pace.critic_steps,
+            ladder: false,
+            ladder_grace: 200,
             critic_learning_rate: pace.critic_learning_rate,
             critic_beta1: 0.5,
             critic_beta2: 0.9,

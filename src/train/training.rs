@@ -14,6 +14,7 @@ use super::control::Control;
 use super::fidelity::{FidelityThread, bars_of};
 use super::image::ImageGenerator;
 use super::keep::{Keeping, TakenUp};
+use super::ladder::{self, Ladder};
 use super::observe::{Observation, StepObservation};
 use super::plan::Plan;
 use super::privatize::{self, Account, RealGradient, Refusal, StepRule};
@@ -183,6 +184,9 @@ struct State {
     fine: Option<FineWeights>,
     fidelity: Option<FidelityThread>,
     step: u64,
+    /// How long the critic's turn is, and how many steps of it are done.
+    ladder: Ladder,
+    since: u64,
     generator_loss: Option<Tensor<1>>,
 }
 
@@ -262,6 +266,8 @@ impl State {
             rule,
             critic,
             generator,
+            ladder: Ladder::new(settings.critic_steps, settings.ladder_grace),
+            since: 0,
             plan,
             encoder,
             rows,
@@ -305,9 +311,7 @@ impl State {
                 }
             };
             self.step += 1;
-            if self.step.is_multiple_of(self.plan.settings().critic_steps) {
-                self.generator_step();
-            }
+            self.take_turn(&fake);
             keeping.keep_if_due(|| self.checkpoint());
             if self.step.is_multiple_of(report_every) || self.step == steps {
                 if !self.is_finite() {
@@ -324,6 +328,22 @@ impl State {
             }
         }
         Ok(StopReason::Planned)
+    }
+
+    /// Lets the generator step when the critic's turn is over, and makes the turn longer when it is time for that.
+    fn take_turn(&mut self, fake: &ClippedSum) {
+        let climbs = self.plan.settings().ladder;
+        if climbs && let Some(accuracy) = ladder::accuracy(self.rule.loss, fake) {
+            self.ladder.critic_seen(accuracy);
+        }
+        self.since += 1;
+        if self.since >= self.ladder.turn() {
+            self.since = 0;
+            self.generator_step();
+            if climbs && ladder::knows_sides(self.rule.loss) {
+                self.ladder.generator_stepped();
+            }
+        }
     }
 
     /// One noisy step of the critic. What it returns is for the steward's report only.
@@ -412,6 +432,7 @@ impl State {
                 .generator_loss
                 .as_ref()
                 .map(|loss| f64::from(read(loss.clone())[0])),
+            critic_accuracy: ladder::accuracy(self.rule.loss, fake),
             ..StepObservation::of_critic(real, fake, self.rule.clip_norm)
         }
     }

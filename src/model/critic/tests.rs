@@ -10,7 +10,11 @@ use crate::model::parameters::{matrix, read};
 
 const INPUT: usize = 7;
 const BATCH: usize = 9;
-const LOSSES: [CriticLoss; 2] = [CriticLoss::Wasserstein, CriticLoss::CrossEntropy];
+const LOSSES: [CriticLoss; 3] = [
+    CriticLoss::Wasserstein,
+    CriticLoss::CrossEntropy,
+    CriticLoss::Hinge,
+];
 
 fn shape(hidden: &[usize]) -> CriticShape {
     CriticShape {

@@ -64,7 +64,7 @@ pub const IMAGE_SETTINGS: [SettingDescription<ImageSettings>; 32] = [
     setting!("critic-steps", critic_steps, Critic, "steps", integer(1, 1000), true,
         "Critic steps between two steps of the generator, at the start."),
     setting!("ladder", ladder, Critic, "", SettingRange::Switch, true,
-        "Takes more critic steps a turn when the critic no longer tells generated images (with cross-entropy)."),
+        "Takes more critic steps a turn when the critic no longer tells generated images (not with Wasserstein scores)."),
     setting!("ladder-grace", ladder_grace, Critic, "steps", integer(1, 100_000), true,
         "Generator steps before that number may grow again."),
     setting!("critic-learning-rate", critic_learning_rate, Critic, "", scale(1e-6, 1.0), true,

@@ -95,11 +95,12 @@ pub(super) const SCHEDULE_NAMES: [&str; 5] = [
     SCHEDULES[3].0,
     SCHEDULES[4].0,
 ];
-const LOSSES: [(&str, CriticLoss); 2] = [
+const LOSSES: [(&str, CriticLoss); 3] = [
     ("wasserstein", CriticLoss::Wasserstein),
     ("cross-entropy", CriticLoss::CrossEntropy),
+    ("hinge", CriticLoss::Hinge),
 ];
-pub(super) const LOSS_NAMES: [&str; 2] = [LOSSES[0].0, LOSSES[1].0];
+pub(super) const LOSS_NAMES: [&str; 3] = [LOSSES[0].0, LOSSES[1].0, LOSSES[2].0];
 
 pub(super) fn name_of<T: PartialEq>(choices: &[(&'static str, T)], wanted: &T) -> SettingValue {
     let found = choices.iter().find(|(_, value)| value == wanted);
@@ -183,11 +184,11 @@ pub(super) const POINTS: SettingRange = SettingRange::Numbers {
 
 /// All settings, in the order in which a form shows them.
 #[rustfmt::skip]
-pub const SETTINGS: [SettingDescription; 31] = [
+pub const SETTINGS: [SettingDescription; 33] = [
     setting!("steps", steps, Privacy, "steps", integer(1, 1_000_000), false,
         "Critic steps, each one noisy look at the data; more steps mean more noise in each."),
     setting!("batch-size", batch_size, Privacy, "rows", integer(1, 65_536), false,
-        "Rows expected in a step: every row enters by its own coin, so the number varies."),
+        "Rows, or persons, expected in a step: each enters by its own coin, so the number varies."),
     setting!("clip-norm", clip_norm, Privacy, "", scale(1e-4, 1e3), false,
         "The most that one row's gradient may move a step (ℓ2 norm over all layers together)."),
     setting!("schedule", schedule, Privacy, "", SettingRange::Choice(&SCHEDULE_NAMES), true,
@@ -221,7 +222,11 @@ pub const SETTINGS: [SettingDescription; 31] = [
     setting!("critic-loss", critic_loss, Critic, "", SettingRange::Choice(&LOSS_NAMES), true,
         "What the critic is trained to tell real from generated rows by."),
     setting!("critic-steps", critic_steps, Critic, "steps", integer(1, 1000), true,
-        "Critic steps between two steps of the generator."),
+        "Critic steps between two steps of the generator, at the start."),
+    setting!("ladder", ladder, Critic, "", SettingRange::Switch, true,
+        "Takes more critic steps a turn when the critic no longer tells generated rows (not with Wasserstein scores)."),
+    setting!("ladder-grace", ladder_grace, Critic, "steps", integer(1, 100_000), true,
+        "Generator steps before that number may grow again."),
     setting!("critic-learning-rate", critic_learning_rate, Critic, "", scale(1e-6, 1.0), true,
         "How far the critic moves in a step."),
     setting!("critic-beta1", critic_beta1, Critic, "", real(0.0, 0.999), true,

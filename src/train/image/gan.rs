@@ -9,18 +9,18 @@ use rand::RngExt as _;
 
 use super::ImagePlan;
 use super::kept::Kept;
-use super::ladder::Ladder;
 use super::shown::{Showing, ShownImages};
 use super::watched::Watched;
 use super::{ImageMethod, TrainImages};
 use crate::model::image::ImageGeneratorNet;
 use crate::model::{
-    Adam, AdamSettings, ClippedSum, Critic, CriticBatch, CriticLoss, NamedTensor, Side, find_tensor, matrix,
+    Adam, AdamSettings, ClippedSum, Critic, CriticBatch, NamedTensor, Side, find_tensor, matrix,
     read, vector,
 };
 use crate::num::RandomSource;
 use crate::train::control::Control;
 use crate::train::keep::{Checkpoint, Keeping, TakenUp};
+use crate::train::ladder::{self, Ladder};
 use crate::train::observe::{Observation, StepObservation};
 use crate::train::privatize::{self, Account, RealGradient, Refusal, StepRule};
 use crate::train::sampler::PoissonSampler;
@@ -160,14 +160,14 @@ impl<'a> Gan<'a> {
             self.step += 1;
             self.since += 1;
             if self.plan.settings().ladder
-                && let Some(accuracy) = self.accuracy(&fake)
+                && let Some(accuracy) = ladder::accuracy(self.rule.loss, &fake)
             {
                 self.ladder.critic_seen(accuracy);
             }
             if self.since >= self.ladder.turn() {
                 self.since = 0;
                 self.generator_step(streams.free);
-                if self.plan.settings().ladder && self.rule.loss == CriticLoss::CrossEntropy {
+                if self.plan.settings().ladder && ladder::knows_sides(self.rule.loss) {
                     self.ladder.generator_stepped();
                 }
             }
@@ -351,17 +351,6 @@ impl<'a> Gan<'a> {
         self.generator_loss = Some(loss.generator_value(scores));
     }
 
-    /// The share of generated images that the critic is right about; `None` where a score has no such side.
-    fn accuracy(&self, fake: &ClippedSum) -> Option<f64> {
-        (self.rule.loss == CriticLoss::CrossEntropy).then(|| {
-            let losses = read(fake.losses.clone());
-            let right = losses
-                .iter()
-                .filter(|loss| f64::from(**loss) < std::f64::consts::LN_2);
-            right.count() as f64 / losses.len() as f64
-        })
-    }
-
     /// Whether all weights are numbers.
     fn is_finite(&self) -> bool {
         let sum = self.critic.parameters().clone().sum() + self.generator.parameters().clone().sum();
@@ -377,7 +366,7 @@ impl<'a> Gan<'a> {
                 .generator_loss
                 .as_ref()
                 .map(|loss| f64::from(read(loss.clone())[0])),
-            critic_accuracy: self.accuracy(fake),
+            critic_accuracy: ladder::accuracy(self.rule.loss, fake),
             ..StepObservation::of_critic(real, fake, self.rule.clip_norm)
         }
     }

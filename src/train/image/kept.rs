@@ -6,7 +6,7 @@ use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
 use super::ImagePlan;
-use super::ladder::Ladder;
+use crate::train::ladder::Ladder;
 use crate::model::image::EmbeddingMap;
 use crate::model::{NamedTensor, find_tensor};
 use crate::num::RandomSource;

@@ -5,7 +5,6 @@ mod embedding;
 mod gan;
 mod grid;
 mod kept;
-mod ladder;
 mod memory;
 mod plan;
 mod settings;

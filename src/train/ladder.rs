@@ -1,22 +1,38 @@
 //! How many steps the critic takes between two of the generator's.
 //!
 //! Under noise a critic learns slowly, and a generator that steps too often runs away from it. So the critic's turn grows
-//! by rungs of 1, 2, 5, 10, 20, 50 … whenever it no longer tells generated images from real ones (Bie, Kamath & Zhang
-//! 2023, "adaptive discriminator step frequency"). It is read off **generated** images and a critic that has been paid
+//! by rungs of 1, 2, 5, 10, 20, 50 … whenever it no longer tells generated rows or images from real ones (Bie, Kamath & Zhang
+//! 2023, "adaptive discriminator step frequency"). It is read off **generated** examples and a critic that has been paid
 //! for: post-processing, which costs nothing.
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::{ClippedSum, CriticLoss, read};
+
 /// Weight of the past in the critic's accuracy, a step.
 const MEMORY: f64 = 0.99;
-/// A critic that is right about this share of generated images at most needs a longer turn.
+/// A critic that is right about this share of generated examples at most needs a longer turn.
 const UNDECIDED: f64 = 0.6;
 /// No turn is longer.
 const LONGEST: u64 = 500;
 
+/// Whether a score under this loss says on which side the critic takes an example to be: above 0 is real. Only the
+/// differences of Wasserstein scores mean anything.
+pub fn knows_sides(loss: CriticLoss) -> bool {
+    loss.undecided().is_some()
+}
+
+/// The share of generated examples that the critic is right about; `None` where a score has no such side.
+pub fn accuracy(loss: CriticLoss, fake: &ClippedSum) -> Option<f64> {
+    let undecided = loss.undecided()?;
+    let losses = read(fake.losses.clone());
+    let right = losses.iter().filter(|loss| f64::from(**loss) < undecided);
+    Some(right.count() as f64 / losses.len() as f64)
+}
+
 /// Where a run stands on the ladder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Ladder {
+pub struct Ladder {
     turn: u64,
     grace: u64,
     accuracy: f64,
@@ -40,7 +56,7 @@ impl Ladder {
         self.turn
     }
 
-    /// The critic was right about this share of generated images.
+    /// The critic was right about this share of generated examples.
     pub fn critic_seen(&mut self, accuracy: f64) {
         self.accuracy = MEMORY * self.accuracy + (1.0 - MEMORY) * accuracy;
     }
