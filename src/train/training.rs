@@ -173,6 +173,9 @@ struct State {
     privacy_random: RandomSource,
     /// Latents and categories of generated rows: independent of the data, so nothing rests on it.
     free_random: RandomSource,
+    /// Rows that are compared and shown. When that happens is a matter of time, so it has a stream of its own: a fixed
+    /// seed repeats the run.
+    shown_random: RandomSource,
     rule: StepRule,
     critic: Critic,
     critic_adam: Adam,
@@ -204,6 +207,7 @@ impl State {
         } = training;
         let mut privacy_random = random.fork();
         let mut free_random = random.fork();
+        let shown_random = random.fork();
         let settings = plan.settings();
         let layout = plan.layout();
         let (marginals, fine) = match &taken {
@@ -274,6 +278,7 @@ impl State {
             device,
             privacy_random,
             free_random,
+            shown_random,
             step: 0,
             generator_loss: None,
         };
@@ -449,7 +454,7 @@ impl State {
             generator.set_parameters(averaged.clone());
             TableGenerator::new(generator, encoder.clone(), fine.clone())
         };
-        let compared = fidelity.compare(at, so_far, &mut self.free_random, observe);
+        let compared = fidelity.compare(at, so_far, &mut self.shown_random, observe);
         self.fidelity = Some(fidelity);
         compared
     }

@@ -135,7 +135,8 @@ impl PairTraining {
             &plan,
             (control, &account, &mut keeping),
             &mut fidelity,
-            &mut free_random,
+            // When rows are compared is a matter of time, so that has a stream of its own: a fixed seed repeats the run.
+            &mut random.fork(),
             observe,
         )?;
         if let Some(last) = fidelity.and_then(FidelityThread::finish) {
