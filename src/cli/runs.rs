@@ -193,7 +193,13 @@ fn resume(args: &ResumeArgs) -> Result<(), CliError> {
     };
     let inputs: Vec<_> = run.path.iter().map(PathBuf::as_path).collect();
     wanted.check_targets(&inputs)?;
-    let outcome = train(&driver, Command::TakeUp(known.id, args.device))?;
+    let take_up = Command::TakeUp {
+        id: known.id,
+        device: args.device,
+        // The progress shows steps and ε only.
+        watched: false,
+    };
+    let outcome = train(&driver, take_up)?;
     if let Some(condition) = &args.condition {
         check_condition(&driver, condition)?;
     }

@@ -331,8 +331,15 @@ pub enum Command {
     /// Reserves the budget and starts training.
     Start(Box<RunRequest>),
     /// Opens the data of a run that was cut short and goes on with it, by its name: see
-    /// [`Interrupted`](crate::engine::Interrupted). On another device if one is named.
-    TakeUp(String, Option<DeviceKind>),
+    /// [`Interrupted`](crate::engine::Interrupted).
+    TakeUp {
+        /// Its name.
+        id: String,
+        /// Another device; none for the one that it had.
+        device: Option<DeviceKind>,
+        /// Whether somebody may see private figures of it from here on: see [`RunRequest::watched`].
+        watched: bool,
+    },
     /// Throws away what is kept of a run that was cut short. What it may have done stays charged; what it reserved beyond
     /// that is free again.
     Abandon(String),

@@ -256,7 +256,7 @@ impl Coordinator {
             Command::FindNearest(question) => self.find_nearest(question),
             Command::ComposeSeveral(several) => self.compose_several(several),
             Command::Start(request) => self.start_run(*request),
-            Command::TakeUp(id, device) => self.take_up(&id, device),
+            Command::TakeUp { id, device, watched } => self.take_up(&id, device, watched),
             Command::Abandon(id) => self.abandon(&id),
             Command::Pause(run) => self.runs.pause(run),
             Command::Resume(run) => self.runs.resume(run),

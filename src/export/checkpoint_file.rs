@@ -139,6 +139,8 @@ impl<H: DeserializeOwned> CheckpointFile<H> {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng as _, RngExt as _};
+
     use super::*;
     use crate::model::NamedTensor;
 
@@ -201,7 +203,6 @@ mod tests {
             }
         }
         let mut random = crate::num::RandomSource::seeded(5);
-        use rand::{Rng as _, RngExt as _};
         for _ in 0..20_000 {
             let mut bytes = whole.clone();
             let start = random.random_range(0..bytes.len());

@@ -51,7 +51,11 @@ impl PutOff {
                         if resume.clicked() {
                             // What becomes of it is seen on its cards; until then it is not asked about again.
                             self.0.insert(waiting.id.clone());
-                            cx.send(Command::TakeUp(waiting.id.clone(), Some(cx.settings.device)));
+                            cx.send(Command::TakeUp {
+                                id: waiting.id.clone(),
+                                device: Some(cx.settings.device),
+                                watched: true,
+                            });
                         }
                     }
                 });

@@ -17,6 +17,7 @@ struct Opening {
     generation: u64,
     id: String,
     device: Option<DeviceKind>,
+    watched: bool,
 }
 
 /// What is known of runs that were cut short.
@@ -50,7 +51,7 @@ impl Coordinator {
     }
 
     /// Opens the data of a run that was cut short; the run goes on once it is there.
-    pub(super) fn take_up(&mut self, id: &str, device: Option<DeviceKind>) {
+    pub(super) fn take_up(&mut self, id: &str, device: Option<DeviceKind>, watched: bool) {
         match self.kept_run(id).and_then(|run| run.data.source()) {
             Ok(source) => {
                 self.open(source);
@@ -58,6 +59,7 @@ impl Coordinator {
                     generation: self.dataset.generation(),
                     id: id.to_owned(),
                     device,
+                    watched,
                 });
             }
             Err(problem) => self.fail(problem),
@@ -87,7 +89,9 @@ impl Coordinator {
     /// A table is open: the run that was waiting for it goes on.
     pub(super) fn opened_for_run(&mut self, generation: u64) {
         let opening = &mut self.interrupted.opening;
-        let Some(Opening { id, device, .. }) = opening.take_if(|opening| opening.generation == generation)
+        let Some(Opening {
+            id, device, watched, ..
+        }) = opening.take_if(|opening| opening.generation == generation)
         else {
             return;
         };
@@ -95,7 +99,13 @@ impl Coordinator {
             let schema = run.data.schema()?;
             let request = run.request()?;
             let device = device.unwrap_or(request.device);
-            Ok((Arc::new(schema), RunRequest { device, ..request }))
+            let watched = watched || request.watched;
+            let request = RunRequest {
+                device,
+                watched,
+                ..request
+            };
+            Ok((Arc::new(schema), request))
         });
         match outcome {
             Ok((schema, request)) => {

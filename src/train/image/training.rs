@@ -107,25 +107,19 @@ impl ImageTraining {
         let mut watched =
             Watched::start(&images, plan.steps(), figures, &mut free).map_err(TrainError::Thread)?;
         let mut shares = vec![1.0 / classes.len() as f64; classes.len()];
-        if let Some(taken) = &taken {
-            account.taken_up(&plan.events_until(taken.charged))?;
-        }
-        let kept = taken.as_ref().map(Kept::of).transpose()?;
-
+        let kept = take_up(&plan, taken.as_ref(), &mut account)?;
         let mut followed = None;
         let is_past = matches!(kept, Some(Kept::Critic { .. }));
         if plan.embedding_steps() > 0 && !is_past {
-            let (released, adam) = match (&taken, kept) {
-                (Some(taken), Some(Kept::Embedding { map, counts, adam })) => {
+            let (released, adam) =
+                if let (Some(taken), Some(Kept::Embedding { map, counts, adam })) = (&taken, kept) {
                     let released = Release::restored(&plan, (map, counts), &taken.checkpoint, &device)?;
                     (released, Some((&taken.checkpoint, adam)))
-                }
-                _ => {
+                } else {
                     let key = Release::draw_key(&mut free);
                     let released = release(&plan, key, &images, &mut account, &mut privacy, &device)?;
                     (released, None)
-                }
-            };
+                };
             shares = shares_of(&released.means.counts);
             let mut learner = Learner::new(&plan, released, &device, &mut free);
             if let Some((checkpoint, adam)) = adam {
@@ -219,6 +213,26 @@ fn refused(source: Refusal, account: &Account) -> TrainError {
         source,
         executed: account.executed(),
     }
+}
+
+/// Charges what an earlier life of the run may have done, and says which part of it the checkpoint belongs to.
+fn take_up(
+    plan: &ImagePlan,
+    taken: Option<&TakenUp>,
+    account: &mut Account,
+) -> Result<Option<Kept>, TrainError> {
+    let Some(taken) = taken else { return Ok(None) };
+    let kept = Kept::of(taken)?;
+    let has_part = match kept {
+        Kept::Embedding { .. } => plan.embedding_steps() > 0,
+        Kept::Critic { .. } => plan.method() != ImageMethod::MeanEmbedding,
+    };
+    if !has_part {
+        let words = "it is from a part that this plan does not have";
+        return Err(TrainError::OtherCheckpoint(words.to_owned()));
+    }
+    account.taken_up(&plan.events_until(taken.charged))?;
+    Ok(Some(kept))
 }
 
 /// How often each class is drawn, as a checkpoint holds it.

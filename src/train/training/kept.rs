@@ -9,7 +9,7 @@ use crate::train::control::Control;
 use crate::train::keep::{Checkpoint, KeepError, Keeping, TakenUp};
 use crate::train::plan::Plan;
 use crate::train::privatize::Account;
-use crate::train::targets::Marginals;
+use crate::train::targets::{MarginalLoss, Marginals};
 use crate::train::training::StopReason;
 
 /// What is not a tensor.
@@ -86,7 +86,7 @@ impl State {
         ];
         tensors.extend(self.critic_adam.tensors("critic.adam"));
         tensors.extend(self.generator_adam.tensors("generator.adam"));
-        tensors.extend(self.marginals.as_ref().map(|marginals| marginals.tensor()));
+        tensors.extend(self.marginals.as_ref().map(MarginalLoss::tensor));
         let kept = Kept {
             critic_steps: self.critic_adam.steps(),
             generator_steps: self.generator_adam.steps(),

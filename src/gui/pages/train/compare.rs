@@ -111,7 +111,10 @@ impl Compare {
                 });
             });
             if !self.folded {
-                chosen = self.table(ui, cx, shown);
+                egui::ScrollArea::horizontal()
+                    .id_salt("compare")
+                    .auto_shrink([false, true])
+                    .show(ui, |ui| chosen = self.table(ui, cx, shown));
             }
         });
         ui.add_space(STEP);
@@ -131,14 +134,14 @@ impl Compare {
             .max_scroll_height(height)
             .cell_layout(Layout::left_to_right(Align::Center))
             .column(Column::exact(24.0))
-            .column(Column::remainder().at_least(150.0).clip(true))
-            .column(Column::initial(120.0).clip(true))
-            .column(Column::initial(96.0))
-            .column(Column::initial(110.0))
-            .column(Column::initial(64.0))
-            .column(Column::initial(90.0))
-            .column(Column::initial(130.0).clip(true))
-            .column(Column::exact(90.0));
+            .column(Column::remainder().at_least(120.0).clip(true))
+            .column(Column::initial(84.0).clip(true))
+            .column(Column::initial(84.0).clip(true))
+            .column(Column::initial(96.0).clip(true))
+            .column(Column::initial(52.0).clip(true))
+            .column(Column::initial(60.0).clip(true))
+            .column(Column::remainder().at_least(80.0).clip(true))
+            .column(Column::exact(92.0));
         table
             .header(ROW, |mut header| {
                 header.col(|_| {});
@@ -150,7 +153,6 @@ impl Compare {
             .body(|body| {
                 body.rows(ROW, runs.len(), |mut row| {
                     let run = Arc::clone(&runs[row.index()]);
-                    row.set_selected(run.id == shown);
                     if self.row(&mut row, cx, &run, shown) {
                         chosen = Some(run.id);
                     }
