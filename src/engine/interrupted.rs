@@ -29,6 +29,9 @@ const ENTRY: &str = "entry-";
 /// How the name of a run without a promise begins.
 const PLAIN: &str = "run-";
 
+/// Runs without a promise that can be kept at a time.
+const MOST_PLAIN: u64 = 10_000;
+
 /// What the engine keeps of a run beside its state: choices and public knowledge, the events, and the data set's
 /// keyed seal. No rows, and nothing read off rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -135,7 +138,7 @@ impl KeptFiles {
         if let Some(entry) = entry {
             return Self::of(home, &format!("{ENTRY}{entry}"));
         }
-        let free = (1_u64..)
+        let free = (1..=MOST_PLAIN)
             .map(|number| Self::of(home, &format!("{PLAIN}{number}")))
             .find(|files| !files.journal().exists() && !files.checkpoint().exists());
         free.unwrap_or_else(|| Self::of(home, PLAIN))
