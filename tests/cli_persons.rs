@@ -90,7 +90,10 @@ fn the_certificate_names_the_person_and_verifies() {
             "persons are never made up"
         );
         let certificate = certificate(&result);
-        assert_eq!(certificate["verdict"]["claim"], "differentially_private", "{certificate}");
+        assert_eq!(
+            certificate["verdict"]["claim"], "differentially_private",
+            "{certificate}"
+        );
         assert_eq!(
             certificate["unit"]["column"], "patient",
             "{}",

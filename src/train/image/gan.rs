@@ -14,8 +14,7 @@ use super::watched::Watched;
 use super::{ImageMethod, TrainImages};
 use crate::model::image::ImageGeneratorNet;
 use crate::model::{
-    Adam, AdamSettings, ClippedSum, Critic, CriticBatch, NamedTensor, Side, find_tensor, matrix,
-    read, vector,
+    Adam, AdamSettings, ClippedSum, Critic, CriticBatch, NamedTensor, Side, find_tensor, matrix, read, vector,
 };
 use crate::num::RandomSource;
 use crate::train::control::Control;

@@ -6,11 +6,11 @@ use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
 use super::ImagePlan;
-use crate::train::ladder::Ladder;
 use crate::model::image::EmbeddingMap;
 use crate::model::{NamedTensor, find_tensor};
 use crate::num::RandomSource;
 use crate::train::keep::{Checkpoint, TakenUp};
+use crate::train::ladder::Ladder;
 use crate::train::privatize::ClassMeans;
 use crate::train::training::TrainError;
 

@@ -7,6 +7,7 @@ use crate::data::FineWeights;
 use crate::model::{Adam, NamedTensor, WeightsError, find_tensor, vector};
 use crate::train::control::Control;
 use crate::train::keep::{Checkpoint, KeepError, Keeping, TakenUp};
+use crate::train::ladder::Ladder;
 use crate::train::plan::Plan;
 use crate::train::privatize::Account;
 use crate::train::targets::{MarginalLoss, Marginals};
@@ -18,6 +19,9 @@ struct Kept {
     critic_steps: i32,
     generator_steps: i32,
     fine: Option<FineWeights>,
+    /// How long the critic's turn is, and how many steps of it are done.
+    ladder: Ladder,
+    since: u64,
 }
 
 /// What was bought before the first step, as a checkpoint holds it.
@@ -91,6 +95,8 @@ impl State {
             critic_steps: self.critic_adam.steps(),
             generator_steps: self.generator_adam.steps(),
             fine: self.fine.clone(),
+            ladder: self.ladder.clone(),
+            since: self.since,
         };
         Checkpoint::new(self.step, &kept, tensors)
     }
@@ -115,6 +121,7 @@ impl State {
             adam(&mut self.generator_adam, "generator.adam", kept.generator_steps)
         })();
         restored.map_err(TrainError::other_checkpoint)?;
+        (self.ladder, self.since) = (kept.ladder, kept.since);
         self.step = taken.charged.max(taken.checkpoint.step).min(self.plan.steps());
         Ok(())
     }
