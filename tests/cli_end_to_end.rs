@@ -284,3 +284,57 @@ fn ctrl_c_stops_cleanly_and_the_record_is_right() {
     );
     assert_eq!(bench.json(&["ledger", "verify"])["verified"], true);
 }
+
+#[test]
+fn the_schemas_rules_hold_in_every_row_and_are_counted() {
+    let bench = Bench::new();
+    let mut csv = String::from("first,last,days,town,state\n");
+    for row in 0..1500_usize {
+        let (first, days) = (row % 40, row * 7 % 30);
+        let (town, state) = [("Paris", "France"), ("Rome", "Italy"), ("Lyon", "France")][row % 3];
+        csv.push_str(&format!("{first},{},{days},{town},{state}\n", first + days));
+    }
+    let number = |name: &str, upper: u32| {
+        format!(
+            "[[column]]\nname = \"{name}\"\nkind = \"integer\"\nlower = 0\nupper = {upper}\nprovenance = \"declared\"\n"
+        )
+    };
+    let words = |name: &str, domain: &str| {
+        format!(
+            "[[column]]\nname = \"{name}\"\nkind = \"categorical\"\ndomain = {domain}\nprovenance = \"declared\"\n"
+        )
+    };
+    let rules = "[[rule]]\nkind = \"order\"\nlower = \"first\"\nupper = \"last\"\n\
+        [[rule]]\nkind = \"sum\"\ntotal = \"last\"\nparts = [\"first\", \"days\"]\n\
+        [[rule]]\nkind = \"decides\"\nby = \"town\"\ncolumn = \"state\"\n\
+        values = { Paris = \"France\", Rome = \"Italy\", Lyon = \"France\" }\n";
+    let schema = [
+        "version = 1\n".to_owned(),
+        rules.to_owned(),
+        number("first", 40),
+        number("last", 70),
+        number("days", 30),
+        words("town", r#"["Paris", "Rome", "Lyon"]"#),
+        words("state", r#"["France", "Italy"]"#),
+    ]
+    .concat();
+    bench.write("stays.schema.toml", schema);
+    let input = bench.write("stays.csv", csv);
+    let out = bench.path("made.csv");
+    let result = synthesize(&bench, text(&input), text(&out), &["--where", "state=Italy"]);
+    let rules = result["rules"].as_array().unwrap();
+    assert_eq!(rules[1]["rule"], "last = first + days");
+    assert!(rules[1]["mended"].as_u64().unwrap() > 0, "{rules:?}");
+    let made = fs::read_to_string(&out).unwrap();
+    assert_eq!(made.lines().count(), 301);
+    for line in made.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let numbers: Vec<i64> = cells[..3].iter().map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(numbers[1], numbers[0] + numbers[2], "{line}");
+        assert_eq!((cells[3], cells[4]), ("Rome", "Italy"), "{line}");
+    }
+    let more = bench.path("more.csv");
+    let generator = result["generator"].as_str().unwrap();
+    let sampled = bench.json(&["sample", generator, "--rows", "40", "--out", text(&more)]);
+    assert_eq!(sampled["rules"].as_array().unwrap().len(), 3);
+}

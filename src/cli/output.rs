@@ -6,9 +6,10 @@ use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::engine::Problem;
-use crate::export::ExportError;
+use crate::export::{ExportError, Written};
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -125,6 +126,32 @@ fn printable(text: &str) -> Cow<'_, str> {
 pub fn print_error(error: &CliError) {
     // Nobody is left to be told when standard error is closed.
     let _ = writeln!(std::io::stderr(), "{}", printable(&error.to_string()));
+}
+
+/// Adds to a report what became of the schema's rules, if it has any.
+pub fn add_rules(report: &mut Value, written: &Written) {
+    if !written.rules.is_empty() {
+        report["rules"] = json!(written.rules);
+        report["left_out"] = json!(written.left_out);
+    }
+}
+
+/// What became of the schema's rules, a line each, to stand below a report.
+pub fn rule_lines(written: &Written) -> String {
+    let mut lines = String::new();
+    for kept in &written.rules {
+        lines.push_str(&format!(
+            "\nrule {}: made to hold in {} rows",
+            kept.rule, kept.mended
+        ));
+    }
+    if written.left_out > 0 {
+        lines.push_str(&format!(
+            "\n{} rows in which no rule could be made to hold were drawn anew",
+            written.left_out
+        ));
+    }
+    lines
 }
 
 /// Prints one JSON object on standard output.

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::drive::Interrupts;
-use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
+use crate::cli::output::{CliError, add_rules, print_json, print_line, progress_bar, rule_lines, warn};
 use crate::cli::synthesize::parse_condition;
 use crate::engine::{Condition, SampleRequest, Sampled, sample_file};
 use crate::export::{ImageFormat, TableFormat, check_images_target, check_target};
@@ -85,16 +85,19 @@ pub fn run(args: &SampleArgs) -> Result<(), CliError> {
         ));
     }
     if args.json {
-        return print_json(&json!({
+        let mut report = json!({
             "rows": written.rows,
             "out": args.out,
             "sha256": written.sha256,
             "claim": claim,
-        }));
+        });
+        add_rules(&mut report, &written);
+        return print_json(&report);
     }
     print_line(&format!(
-        "{} rows in {} · {claim}",
+        "{} rows in {} · {claim}{}",
         written.rows,
-        args.out.display()
+        args.out.display(),
+        rule_lines(&written)
     ))
 }

@@ -11,7 +11,7 @@ use crate::cli::curves;
 use crate::cli::drive::Driver;
 use crate::cli::form::FormArgs;
 use crate::cli::images::ImageArgs;
-use crate::cli::output::{CliError, print_json, print_line, progress_bar, warn};
+use crate::cli::output::{CliError, add_rules, print_json, print_line, progress_bar, rule_lines, warn};
 use crate::cli::version::VersionArgs;
 use crate::data::image::{holds_images, image_files};
 use crate::data::{EncoderSettings, RowEncoder, Schema};
@@ -495,7 +495,7 @@ fn report(wanted: &Wanted, driver: &Driver, outcome: &Outcome, exported: &Export
     let epsilon = exported.epsilon;
     let delta = view.target.map(|target| target.delta);
     if wanted.json {
-        return print_json(&json!({
+        let mut report = json!({
             "rows": exported.written.rows,
             "epsilon": epsilon,
             "delta": delta,
@@ -508,7 +508,9 @@ fn report(wanted: &Wanted, driver: &Driver, outcome: &Outcome, exported: &Export
             "out": exported.table,
             "recipe": exported.recipe,
             "generator": exported.generator,
-        }));
+        });
+        add_rules(&mut report, &exported.written);
+        return print_json(&report);
     }
     let promise = match (epsilon, delta) {
         (Some(epsilon), Some(delta)) => format!("ε {epsilon} at δ {delta}"),
@@ -516,7 +518,7 @@ fn report(wanted: &Wanted, driver: &Driver, outcome: &Outcome, exported: &Export
     };
     let what = if wanted.is_images { "images" } else { "rows" };
     print_line(&format!(
-        "{} {what} in {} · {promise} · {} steps in {:.1} s\ncertificate {}\nrecipe {}\ngenerator {}",
+        "{} {what} in {} · {promise} · {} steps in {:.1} s\ncertificate {}\nrecipe {}\ngenerator {}{}",
         exported.written.rows,
         exported.table.display(),
         view.step,
@@ -524,6 +526,7 @@ fn report(wanted: &Wanted, driver: &Driver, outcome: &Outcome, exported: &Export
         exported.certificate.display(),
         exported.recipe.display(),
         exported.generator.display(),
+        rule_lines(&exported.written),
     ))
 }
 

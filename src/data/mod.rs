@@ -21,7 +21,7 @@ pub use column::{
 };
 pub use encode::{
     Block, EncodedRows, EncoderSettings, FINE_MISSING, FineLayout, FineWeights, NumericCode, Room,
-    RowEncoder, StoreError, StoredRows,
+    RowEncoder, RuleCounts, StoreError, StoredRows,
 };
 pub use error::DataError;
 pub use profile::{
@@ -30,8 +30,8 @@ pub use profile::{
 };
 pub use read::{FileForm, Mark, ReadOptions, TextEncoding, read_table};
 pub use schema::{
-    Bound, Column, Kind, MAX_DOMAIN, OpenColumn, OpenReason, Problem, Provenance, RowCount, SCHEMA_VERSION,
-    Scale, Schema, Unit,
+    Bound, Column, Kind, MAX_DOMAIN, OpenColumn, OpenReason, Problem, Provenance, RowCount, Rule,
+    SCHEMA_VERSION, Scale, Schema, Unit,
 };
 pub use table::{Table, TableSource};
 pub use value::{CellFormat, write_number};

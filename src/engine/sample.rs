@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::data::RuleCounts;
 use crate::engine::command::Condition;
 use crate::engine::event::{Area, Problem};
 use crate::export::image::ImagesAhead;
 use crate::export::{
-    GeneratorFile, ImageWriter, SealedImages, SealedTable, TableFormat, TableWriter, Written, check_not_input,
+    GeneratorFile, ImageWriter, KeptRule, SealedImages, SealedTable, TableFormat, TableWriter, Written,
+    check_not_input,
 };
 use crate::num::{Progress, RandomSource};
 use crate::train::image::ImageGenerator;
@@ -149,9 +151,9 @@ fn write_rows(
     progress: &Progress,
     told: &mut dyn FnMut(usize),
 ) -> Result<SealedTable, Problem> {
-    let mut written = 0;
+    let (mut written, mut counts) = (0, RuleCounts::default());
     for batch in generator
-        .batches(rows, condition, random)
+        .batches(rows, condition, random, &mut counts)
         .map_err(|error| failed(&error))?
     {
         progress.check().map_err(|error| failed(&error))?;
@@ -161,5 +163,15 @@ fn write_rows(
         progress.set(written as u64, rows as u64);
         told(written);
     }
-    writer.seal().map_err(|error| failed(&error))
+    let rules = &generator.encoder().schema().rule;
+    let kept = rules
+        .iter()
+        .zip(&counts.mended)
+        .map(|(rule, &mended)| KeptRule {
+            rule: rule.to_string(),
+            mended,
+        })
+        .collect();
+    let sealed = writer.seal().map_err(|error| failed(&error))?;
+    Ok(sealed.with_rules(kept, counts.left_out))
 }

@@ -21,4 +21,4 @@ pub use image::{ImageFormat, ImageWriter, SealedImages, check_images_target, try
 pub use model_file::{GENERATOR_ENDING, GeneratorFile};
 pub use recipe::Recipe;
 pub use step_journal::{JournalError, StepJournal};
-pub use table::{SealedTable, TableFormat, TableWriter, Written};
+pub use table::{KeptRule, SealedTable, TableFormat, TableWriter, Written};

@@ -46,7 +46,7 @@ struct Metadata {
 #[serde(untagged)]
 enum Parts {
     Images(ImageParts),
-    Table(TableParts),
+    Table(Box<TableParts>),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -71,14 +71,14 @@ impl Parts {
         match generator {
             Synthesizer::Table(generator) => {
                 let (network, encoder) = (generator.network(), generator.encoder());
-                Self::Table(TableParts {
+                Self::Table(Box::new(TableParts {
                     schema: encoder.schema().clone(),
                     encoder: *encoder.settings(),
                     latent: network.shape().latent,
                     hidden: network.shape().hidden.clone(),
                     batch_norm: network.shape().batch_norm,
                     fine: generator.fine().cloned(),
-                })
+                }))
             }
             Synthesizer::Images(generator) => Self::Images(ImageParts {
                 image: generator.network().shape().clone(),
@@ -92,6 +92,7 @@ impl Parts {
     fn assemble(self, tensors: &[NamedTensor], device: &Device) -> Result<Synthesizer, String> {
         match self {
             Self::Table(parts) => {
+                let parts = *parts;
                 let encoder =
                     RowEncoder::new(&parts.schema, &parts.encoder).map_err(|error| error.to_string())?;
                 check_fine(parts.fine.as_ref(), &encoder)?;

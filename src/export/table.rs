@@ -21,6 +21,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::ExportError;
@@ -94,6 +95,19 @@ pub struct Written {
     pub bytes: u64,
     /// Rows without the header.
     pub rows: u64,
+    /// The schema's rules, and how often they had to be made to hold in what was generated.
+    pub rules: Vec<KeptRule>,
+    /// Generated rows that were left out, since the rules could not be made to hold in them.
+    pub left_out: u64,
+}
+
+/// A rule of the schema in a file that was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeptRule {
+    /// The rule.
+    pub rule: String,
+    /// Rows in which it had to be made to hold.
+    pub mended: u64,
 }
 
 /// A whole table file that waits for its name. Dropped, it leaves nothing.
@@ -106,6 +120,14 @@ impl SealedTable {
     /// Its hash, size and rows.
     pub const fn written(&self) -> &Written {
         &self.written
+    }
+
+    /// The same, with what became of the schema's rules.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Vec<KeptRule>, left_out: u64) -> Self {
+        self.written.rules = rules;
+        self.written.left_out = left_out;
+        self
     }
 
     /// Syncs the file and gives it its name.
@@ -371,6 +393,8 @@ impl Sink {
                 sha256: hexadecimal(&hasher.finalize()),
                 bytes,
                 rows,
+                rules: Vec::new(),
+                left_out: 0,
             },
         })
     }

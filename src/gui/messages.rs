@@ -385,7 +385,18 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
                 "event-exported",
                 [("rows", format::count(exported.written.rows).into())],
             ),
-            exported.table.display().to_string(),
+            std::iter::once(exported.table.display().to_string())
+                .chain(exported.written.rules.iter().map(|kept| {
+                    t.with(
+                        "event-rule",
+                        [
+                            ("rule", kept.rule.as_str().into()),
+                            ("rows", format::count(kept.mended).into()),
+                        ],
+                    )
+                }))
+                .collect::<Vec<_>>()
+                .join("\n"),
         ),
         EngineEvent::FigureSaved(path) => {
             plain(t.get("event-figure-saved").to_owned(), path.display().to_string())

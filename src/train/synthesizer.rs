@@ -1,10 +1,12 @@
 //! A trained generator together with what turns its output into rows of the schema.
 
-use arrow::compute::concat_batches;
+use arrow::array::AsArray as _;
+use arrow::compute::{cast, concat_batches, filter_record_batch};
+use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 
-use crate::data::{DataError, EncodedRows, FineWeights, RowEncoder};
+use crate::data::{DataError, EncodedRows, FineWeights, RowEncoder, Rule, RuleCounts};
 use crate::model::Generator;
 use crate::num::RandomSource;
 
@@ -49,6 +51,18 @@ pub enum SampleError {
         column: String,
         /// The value.
         value: String,
+        /// Rows found.
+        found: usize,
+        /// Rows drawn.
+        drawn: usize,
+        /// Rows wanted.
+        wanted: usize,
+    },
+    /// The generator hardly ever makes rows in which the schema's rules hold.
+    #[error(
+        "only {found} of {drawn} generated rows keep the schema's rules, even mended, too few to collect {wanted}; widen the bounds of the rules' columns, or take a rule out"
+    )]
+    Rules {
         /// Rows found.
         found: usize,
         /// Rows drawn.
@@ -139,13 +153,15 @@ impl TableGenerator {
         condition: Option<&Condition>,
         random: &mut RandomSource,
     ) -> Result<RecordBatch, SampleError> {
+        let mut counts = RuleCounts::default();
         let batches = self
-            .batches(rows, condition, random)?
+            .batches(rows, condition, random, &mut counts)?
             .collect::<Result<Vec<_>, _>>()?;
         Ok(concat_batches(&self.encoder.decoded_schema(), &batches)?)
     }
 
-    /// Draws rows, a few thousand at a time: for tables that are written as they are made.
+    /// Draws rows, a few thousand at a time: for tables that are written as they are made. The schema's rules hold in
+    /// them; how often they had to be made to hold is counted.
     ///
     /// # Errors
     /// When the condition is not possible. An item is an error when the condition turns out to be too rare.
@@ -154,17 +170,19 @@ impl TableGenerator {
         rows: usize,
         condition: Option<&'a Condition>,
         random: &'a mut RandomSource,
+        counts: &'a mut RuleCounts,
     ) -> Result<impl Iterator<Item = Result<RecordBatch, SampleError>> + 'a, SampleError> {
         let wanted = condition
             .map(|condition| Wanted::find(&self.encoder, condition))
             .transpose()?;
         let (mut found, mut drawn, mut is_over) = (0, 0, false);
+        let has_rules = !self.encoder.schema().rule.is_empty();
         Ok(std::iter::from_fn(move || {
             while found < rows && !is_over {
                 let left = rows - found;
                 let count = if wanted.is_some() { BATCH } else { left.min(BATCH) };
                 drawn += count;
-                match self.batch(count, left, wanted.as_ref(), random) {
+                match self.batch(count, left, wanted.as_ref(), (&mut *random, &mut *counts)) {
                     Ok(batch) if batch.num_rows() > 0 => {
                         found += batch.num_rows();
                         return Some(Ok(batch));
@@ -175,9 +193,18 @@ impl TableGenerator {
                         return Some(Err(error));
                     }
                 }
-                if let Some(Wanted { condition, .. }) = &wanted
-                    && drawn >= LEAST_TRIES.max(found.max(1).saturating_mul(MOST_TRIES))
-                {
+                if drawn < LEAST_TRIES.max(found.max(1).saturating_mul(MOST_TRIES)) {
+                    continue;
+                }
+                if has_rules && wanted.is_none() {
+                    is_over = true;
+                    return Some(Err(SampleError::Rules {
+                        found,
+                        drawn,
+                        wanted: rows,
+                    }));
+                }
+                if let Some(Wanted { condition, .. }) = &wanted {
                     is_over = true;
                     let Condition { column, value } = (*condition).clone();
                     return Some(Err(SampleError::TooRare {
@@ -199,7 +226,7 @@ impl TableGenerator {
         count: usize,
         left: usize,
         wanted: Option<&Wanted<'_>>,
-        random: &mut RandomSource,
+        (random, counts): (&mut RandomSource, &mut RuleCounts),
     ) -> Result<RecordBatch, SampleError> {
         let mut encoded = self.sample_encoded(count, random);
         if let Some(wanted) = wanted {
@@ -215,11 +242,35 @@ impl TableGenerator {
                 .map(|(row, _)| row);
             encoded = encoded.select(&matching.take(left).collect::<Vec<_>>());
         }
-        self.decode(&encoded, random)
+        let batch = self.encoder.keep_rules(self.decode(&encoded, random)?, counts)?;
+        match wanted {
+            Some(wanted) if self.decides(&wanted.condition.column) => Ok(wanted.condition.kept(&batch)?),
+            _ => Ok(batch),
+        }
+    }
+
+    /// Whether a rule may have changed a category.
+    fn decides(&self, name: &str) -> bool {
+        let rules = &self.encoder.schema().rule;
+        rules
+            .iter()
+            .any(|rule| matches!(rule, Rule::Decides { column, .. } if column == name))
     }
 }
 
 impl Condition {
+    /// The rows that meet it, of decoded ones with a category in its column.
+    fn kept(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let missing = || ArrowError::SchemaError(format!("no column `{}`", self.column));
+        let column = batch.column_by_name(&self.column).ok_or_else(missing)?;
+        let texts = cast(column, &DataType::Utf8)?;
+        let texts = texts.as_string::<i32>();
+        let meets = texts
+            .iter()
+            .map(|text| Some(text.unwrap_or_default() == self.value));
+        filter_record_batch(batch, &meets.collect())
+    }
+
     /// Whether rows of this encoder can meet the condition: to be asked before budget is spent.
     ///
     /// # Errors

@@ -151,6 +151,7 @@ event-finished = Training has ended
 event-left = The run was left as it is, to be taken up later
 event-abandoned = The run that was cut short is thrown away
 event-discarded = The run was thrown away
+event-rule = { $rule }: made to hold in { $rows } rows
 event-exported = { $rows } synthetic rows are written
 event-export-cancelled = The export was given up; nothing is left behind
 event-released = Released, entry { $entry } of the ledger

@@ -151,6 +151,7 @@ event-finished = 训练已结束
 event-left = 训练保持原样，以后可以继续
 event-abandoned = 已丢弃中断的训练
 event-discarded = 这次训练已丢弃
+event-rule = { $rule }：在 { $rows } 行中修正为成立
 event-exported = 已写出 { $rows } 行合成数据
 event-export-cancelled = 已放弃导出；没有留下任何文件
 event-released = 已发布，账本条目 { $entry }

@@ -137,6 +137,14 @@ impl Codec {
         })
     }
 
+    /// Encodes cells that belong to no table.
+    ///
+    /// # Errors
+    /// As [`ColumnCoder::encode`].
+    pub fn encode_array(&self, array: &ArrayRef, out: &mut Vec<Encoded>) -> Result<(), DataError> {
+        self.encode_chunk(array, 0, &mut Known::default(), out)
+    }
+
     fn encode_chunk<'a>(
         &self,
         array: &'a ArrayRef,

@@ -10,6 +10,7 @@ mod bins;
 mod codec;
 mod decode;
 mod rows;
+mod rules;
 mod store;
 
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub use bins::FineLayout;
 pub use codec::FINE_MISSING;
 pub use decode::FineWeights;
 pub use rows::EncodedRows;
+pub use rules::RuleCounts;
 pub use store::{Room, StoreError, StoredRows};
 
 use super::schema::Schema;

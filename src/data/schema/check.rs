@@ -83,6 +83,7 @@ impl Schema {
                 )
         });
         readable.label = None;
+        readable.rule = Vec::new();
         readable.unit = None;
         match RowEncoder::new(
             &readable,

@@ -9,10 +9,12 @@ mod bound;
 mod check;
 mod edit;
 mod file;
+mod rule;
 mod types;
 mod validate;
 
 pub use bound::Bound;
+pub use rule::Rule;
 pub use types::{
     Column, Kind, OpenColumn, OpenReason, Provenance, RowCount, SCHEMA_VERSION, Scale, Schema, Unit,
 };

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
 use super::edit::Typed;
+use super::rule::Rule;
 use crate::data::read::FileForm;
 
 /// The version of the schema file that this program writes.
@@ -35,6 +36,9 @@ pub struct Schema {
     /// How the file is read, where that is not as usual. Absent: found in the file each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<FileForm>,
+    /// What holds in every row, by public knowledge: enforced in what is generated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rule: Vec<Rule>,
     /// The columns, in the table's order.
     #[serde(default)]
     pub column: Vec<Column>,
@@ -366,6 +370,7 @@ impl Schema {
             rows: None,
             unit: None,
             read: None,
+            rule: Vec::new(),
             column,
         }
     }

@@ -112,36 +112,19 @@ impl Schema {
                 ),
             }
         }
-        if let Some(unit) = &self.unit {
-            if self.find(&unit.column).is_none() {
-                say(
-                    "unit",
-                    message!(
-                        "schema-unit-unknown",
-                        "the unit's column `{column}` is not a column of the schema",
-                        column = unit.column
-                    ),
-                );
-            }
-            if unit.max_rows == 0 {
-                say(
-                    "unit",
-                    message!("schema-max-rows", "the unit's max_rows must be at least 1"),
-                );
-            }
-            if unit.persons.is_some_and(|persons| persons.value == 0) {
-                say(
-                    "unit",
-                    message!("schema-no-persons", "the number of persons must be at least 1"),
-                );
-            }
-        }
+        self.unit_problems()
+            .into_iter()
+            .for_each(|message| say("unit", message));
         if self.rows.is_some_and(|rows| rows.value == 0) {
             say(
                 "rows",
                 message!("schema-no-rows", "the number of rows must be at least 1"),
             );
         }
+        self.rule
+            .iter()
+            .filter_map(|rule| rule.problem(self))
+            .for_each(|message| say("rule", message));
         for (key, message) in self.read.iter().flat_map(FileForm::problems) {
             found.push(Problem {
                 index: None,
@@ -168,6 +151,32 @@ impl Schema {
                 key: Some(key),
                 message,
             }));
+        }
+        found
+    }
+
+    /// What is wrong with the unit of privacy.
+    fn unit_problems(&self) -> Vec<Message> {
+        let mut found = Vec::new();
+        let Some(unit) = &self.unit else { return found };
+        if self.find(&unit.column).is_none() {
+            found.push(message!(
+                "schema-unit-unknown",
+                "the unit's column `{column}` is not a column of the schema",
+                column = unit.column
+            ));
+        }
+        if unit.max_rows == 0 {
+            found.push(message!(
+                "schema-max-rows",
+                "the unit's max_rows must be at least 1"
+            ));
+        }
+        if unit.persons.is_some_and(|persons| persons.value == 0) {
+            found.push(message!(
+                "schema-no-persons",
+                "the number of persons must be at least 1"
+            ));
         }
         found
     }

@@ -191,6 +191,13 @@ pub(super) fn sample(error: &SampleError) -> Message {
             value = value,
             known = known
         ),
+        SampleError::Rules { found, drawn, wanted } => said!(
+            error,
+            "sample-rules",
+            found = found,
+            drawn = drawn,
+            wanted = wanted
+        ),
         SampleError::TooRare {
             column,
             value,

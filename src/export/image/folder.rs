@@ -138,6 +138,8 @@ impl<'a> FolderWriter<'a> {
                 sha256,
                 bytes,
                 rows: self.written as u64,
+                rules: Vec::new(),
+                left_out: 0,
             },
             place: Place::Folder(SealedFolder {
                 making: self.making,

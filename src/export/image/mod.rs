@@ -219,6 +219,8 @@ impl HashedFile {
             sha256: hexadecimal(&self.hasher.finalize()),
             bytes: self.bytes,
             rows: rows as u64,
+            rules: Vec::new(),
+            left_out: 0,
         };
         (self.file, written)
     }

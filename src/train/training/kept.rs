@@ -18,6 +18,9 @@ use crate::train::training::StopReason;
 struct Kept {
     critic_steps: i32,
     generator_steps: i32,
+    /// How long the critic's turn is, and how many steps of it are done.
+    ladder: Ladder,
+    since: u64,
     fine: Option<FineWeights>,
     /// How long the critic's turn is, and how many steps of it are done.
     ladder: Ladder,
@@ -94,6 +97,8 @@ impl State {
         let kept = Kept {
             critic_steps: self.critic_adam.steps(),
             generator_steps: self.generator_adam.steps(),
+            ladder: self.ladder.clone(),
+            since: self.since,
             fine: self.fine.clone(),
             ladder: self.ladder.clone(),
             since: self.since,

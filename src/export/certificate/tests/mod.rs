@@ -23,6 +23,7 @@ fn schema() -> Schema {
             provenance: Provenance::Declared,
         }),
         unit: None,
+        rule: Vec::new(),
         column: vec![
             Column::new("age", Kind::Integer)
                 .with_bounds(0, 120)
