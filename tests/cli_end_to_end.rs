@@ -108,6 +108,67 @@ fn a_table_becomes_a_synthetic_one_with_its_papers() {
 }
 
 #[test]
+fn one_release_of_a_table_becomes_a_synthetic_one() {
+    let bench = Bench::new();
+    let input = bench.visits(1500);
+    for (method, own, other) in [
+        ("gem", "pair-weight=50", "frequencies"),
+        ("dp-merf", "frequencies=500", "pair-weight"),
+    ] {
+        let out = bench.path(&format!("{method}.csv"));
+        let run = |out: &str, more: &[&str]| {
+            let mut arguments = vec!["synthesize", text(&input), "--method", method, "--rows", "200"];
+            arguments.extend(["--steps", "30", "--out", out]);
+            arguments.extend(PROMISE);
+            arguments.extend(more);
+            arguments.into_iter().map(ToOwned::to_owned).collect::<Vec<_>>()
+        };
+        let words = run(text(&out), &["--set", own]);
+        let result = bench.json(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!((&result["rows"], &result["steps"]), (&200.into(), &30.into()));
+        let epsilon = result["epsilon"].as_f64().unwrap();
+        assert!(epsilon <= 2.0 && epsilon > 1.99, "{method}: ε = {epsilon}");
+        assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 201);
+        let certificate = result["certificate"].as_str().unwrap();
+        let verified = bench.json(&["verify", certificate, "--data", text(&out)]);
+        assert_eq!(verified["verified"], true, "{verified}");
+        let issued = fs::read_to_string(certificate).unwrap();
+        assert!(
+            !issued.contains("no DP claim") && issued.contains("all_rows"),
+            "{issued}"
+        );
+        let generator = result["generator"].as_str().unwrap();
+        let more = bench.path(&format!("{method}-more.csv"));
+        let sampled = bench.json(&["sample", generator, "--rows", "20", "--out", text(&more)]);
+        assert_eq!(sampled["rows"], 20);
+        // The recipe is one of this method, whose settings are its own.
+        let again = bench.path(&format!("{method}-again.csv"));
+        let recipe = result["recipe"].as_str().unwrap();
+        let repeated = bench.json(&[
+            "synthesize",
+            text(&input),
+            "--recipe",
+            recipe,
+            "--rows",
+            "10",
+            "--out",
+            text(&again),
+        ]);
+        assert_eq!(
+            (&repeated["epsilon"], &repeated["steps"]),
+            (&result["epsilon"], &30.into())
+        );
+        let unused = format!("{other}=500");
+        let words = run(text(&bench.path("never.csv")), &["--set", &unused]);
+        let said = bench.fails(1, &words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(
+            said.contains(&format!("does not look at the setting `{other}`")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn the_recipe_repeats_the_run() {
     let bench = Bench::new();
     let input = bench.visits(2000);

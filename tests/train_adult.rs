@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use arrow::csv::WriterBuilder;
-use pointillist::data::{Kind, ReadOptions, RowEncoder, Scale, Schema, Table, profile, read_table};
+use pointillist::data::{
+    Kind, ReadOptions, RowEncoder, RuleCounts, Scale, Schema, Table, profile, read_table,
+};
 use pointillist::num::{Progress, RandomSource};
 use pointillist::privacy::Neighboring;
 use pointillist::train::{
@@ -171,13 +173,14 @@ fn a_whole_run() {
     let trained = train(&table, &schema, &settings, privacy, random, &mut observe);
     let trained_seconds = started.elapsed().as_secs_f64();
     let mut random = RandomSource::from_operating_system();
+    let mut counts = RuleCounts::default();
     let file = std::fs::File::create(&out).unwrap();
     let mut writer = WriterBuilder::new().with_header(true).build(file);
     for batch in trained
         .generator
         .table()
         .unwrap()
-        .batches(table.rows(), None, &mut random)
+        .batches(table.rows(), None, &mut random, &mut counts)
         .unwrap()
     {
         writer.write(&batch.unwrap()).unwrap();

@@ -58,7 +58,7 @@ pub struct SynthesizeArgs {
     /// How the noise is spread over the steps.
     #[arg(long, value_parser = ["constant", "two-phase", "linear", "exponential"])]
     schedule: Option<String>,
-    /// Critic steps; with `dp-merf`, the generator's.
+    /// Critic steps; with `gem` and `dp-merf`, the generator's.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
     /// Repeats the run of a recipe file; other flags change it.
@@ -534,6 +534,10 @@ fn settings_help() -> String {
     let mut text =
         String::from("Settings for --set (without it, the recommended ones for the table and ε):\n");
     for setting in &describe::SETTINGS {
+        text.push_str(&format!("  {:24} {}\n", setting.key, setting.help));
+    }
+    text.push_str("\nSettings of gem and dp-merf for tables:\n");
+    for setting in &describe::PAIR_SETTINGS {
         text.push_str(&format!("  {:24} {}\n", setting.key, setting.help));
     }
     text.push_str("\nSettings for images:\n");

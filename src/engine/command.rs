@@ -16,7 +16,7 @@ use crate::release::ReleaseRequest;
 use crate::release::outlook::Question;
 pub use crate::train::Condition;
 use crate::train::image::{ImageMethod, ImageSettings};
-use crate::train::pairs::PairSettings;
+use crate::train::pairs::{PairSettings, TableRelease};
 use crate::train::{DeviceKind, RunSettings, TrainSettings};
 
 /// Identifies a training run for as long as the program is open.
@@ -118,7 +118,7 @@ pub enum Method {
     Dpgan,
     /// The same networks without noise or clipping, for comparison: no DP claim.
     Gan,
-    /// A generator that follows one noisy mean embedding of images.
+    /// A generator that follows one noisy mean embedding.
     DpMerf,
     /// A generator that follows noisy counts of pairs of a table's columns.
     Gem,
@@ -131,7 +131,7 @@ impl Method {
     pub const ALL: [Self; 5] = [Self::Dpgan, Self::Gem, Self::DpMerf, Self::Gan, Self::WganGp];
 
     /// The methods that learn from tables, the one to begin with first.
-    pub const FOR_TABLES: [Self; 3] = [Self::Dpgan, Self::Gem, Self::Gan];
+    pub const FOR_TABLES: [Self; 4] = [Self::Dpgan, Self::Gem, Self::DpMerf, Self::Gan];
 
     /// The methods that learn from images, the one to begin with first.
     pub const FOR_IMAGES: [Self; 4] = [Self::DpMerf, Self::Dpgan, Self::Gan, Self::WganGp];
@@ -157,11 +157,20 @@ impl Method {
         }
     }
 
+    /// What the method releases of a table at its one look; `None` for one that steps a critic, or knows no tables.
+    pub const fn release(self) -> Option<TableRelease> {
+        match self {
+            Self::Gem => Some(TableRelease::Pairs),
+            Self::DpMerf => Some(TableRelease::MeanEmbedding),
+            Self::Dpgan | Self::Gan | Self::WganGp => None,
+        }
+    }
+
     /// The settings to start from, of the kind that the method has on images or on a table.
     pub fn settings(self, on_images: bool) -> RunSettings {
-        match (self, self.on_images()) {
+        match (self.release(), self.on_images()) {
             (_, Some(method)) if on_images => RunSettings::Images(ImageSettings::recommended(method, None)),
-            (Self::Gem, _) => RunSettings::Pairs(PairSettings::default()),
+            (Some(release), _) => RunSettings::Pairs(PairSettings::recommended(release)),
             _ => RunSettings::Table(TrainSettings::default()),
         }
     }

@@ -12,7 +12,7 @@ use crate::num::{Delta, Message, Progress, RandomSource};
 use crate::privacy::{EventList, Neighboring};
 use crate::train::image::{ImageMethod, ImagePlan, ImageSettings, ImageTraining, TrainImages};
 use crate::train::keep::{Keeping, TakenUp};
-use crate::train::pairs::{PairPlan, PairSettings, PairTraining};
+use crate::train::pairs::{PairPlan, PairSettings, PairTraining, TableRelease};
 use crate::train::{
     Control, DeviceKind, Observation, Plan, PlanError, PlanSummary, PlanWarning, Privacy, RunSettings,
     TrainError, TrainSettings, Trained, Training, describe, known_units, recommended, rounded_up,
@@ -28,11 +28,12 @@ pub(super) enum Planned {
 impl Planned {
     /// Plans the run that is asked for on a data set.
     pub fn of(request: &RunRequest, dataset: &Dataset) -> Result<Self, Problem> {
-        match &dataset.images {
-            None if request.method == Method::Gem => {
-                let settings = pair_settings_for(request)?;
+        match (&dataset.images, request.method.release()) {
+            (None, Some(release)) => {
+                let settings = pair_settings_for(request, release)?;
                 let privacy = privacy_of(request, &dataset.schema);
                 PairPlan::new(
+                    release,
                     &settings,
                     &dataset.schema,
                     units(request, &dataset.schema, &dataset.table)?,
@@ -41,13 +42,13 @@ impl Planned {
                 .map(|plan| Self::Pairs(Box::new(plan)))
                 .map_err(|error| Problem::new(Area::Train, &error))
             }
-            None => plan_for(
+            (None, None) => plan_for(
                 request,
                 &dataset.schema,
                 units(request, &dataset.schema, &dataset.table)?,
             )
             .map(|plan| Self::Table(Box::new(plan))),
-            Some(images) => {
+            (Some(images), _) => {
                 let method = image_method(request.method)?;
                 let settings = image_settings_for(request, method)?;
                 let privacy = privacy_of(request, &dataset.schema);
@@ -258,13 +259,29 @@ fn other_settings() -> Problem {
     )
 }
 
-fn pair_settings_for(request: &RunRequest) -> Result<PairSettings, Problem> {
+/// A setting that the method does not look at.
+fn unused(method: Method, key: &str) -> Problem {
+    Problem::plain(
+        Area::Train,
+        message!(
+            "say-setting-unused",
+            "the method `{method}` does not look at the setting `{key}`; leave it out",
+            method = method.name(),
+            key = key
+        ),
+    )
+}
+
+fn pair_settings_for(request: &RunRequest, release: TableRelease) -> Result<PairSettings, Problem> {
     let mut settings = match &request.settings {
         Some(RunSettings::Pairs(settings)) => settings.clone(),
         Some(_) => return Err(other_settings()),
-        None => PairSettings::default(),
+        None => PairSettings::recommended(release),
     };
     for (key, value) in &request.overrides {
+        if !release.uses(key) {
+            return Err(unused(request.method, key));
+        }
         describe::set_text(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
     }
     Ok(settings)
@@ -279,15 +296,7 @@ fn image_settings_for(request: &RunRequest, method: ImageMethod) -> Result<Image
     };
     for (key, value) in &request.overrides {
         if !method.uses(key) {
-            return Err(Problem::plain(
-                Area::Train,
-                message!(
-                    "say-setting-unused",
-                    "the method `{method}` does not look at the setting `{key}`; leave it out",
-                    method = request.method.name(),
-                    key = key
-                ),
-            ));
+            return Err(unused(request.method, key));
         }
         describe::set_text(&mut settings, key, value).map_err(|error| Problem::new(Area::Train, &error))?;
     }
@@ -296,15 +305,11 @@ fn image_settings_for(request: &RunRequest, method: ImageMethod) -> Result<Image
 
 /// The plan of a request: the settings asked for, or the recommended ones, and single changes to them.
 pub(super) fn plan_for(request: &RunRequest, schema: &Schema, units: usize) -> Result<Plan, Problem> {
-    if matches!(request.method, Method::DpMerf | Method::WganGp) {
+    if request.method == Method::WganGp {
         let error = PlanError::Method {
             method: request.method.name(),
             data: "tables",
-            instead: if request.method.is_private() {
-                "dpgan"
-            } else {
-                "gan"
-            },
+            instead: "gan",
         };
         return Err(Problem::new(Area::Train, &error));
     }

@@ -12,6 +12,7 @@ mod generator;
 mod heads;
 pub mod image;
 mod parameters;
+mod row_embedding;
 mod tensors;
 
 pub use adam::{Adam, AdamSettings};
@@ -20,4 +21,5 @@ pub use device::{DeviceError, DeviceKind};
 pub use generator::{Generator, GeneratorShape, TrainingPass};
 pub use heads::{Head, HeadKind, HeadSamples, Heads};
 pub use parameters::{Slot, matrix, read, vector};
+pub use row_embedding::{BLOCK as FREQUENCY_BLOCK, Feature, RowEmbedding};
 pub use tensors::{NamedTensor, WeightsError, find as find_tensor};

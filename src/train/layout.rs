@@ -142,6 +142,11 @@ impl RowLayout {
         self.histogram_sensitivity(self.fine.len(), neighboring)
     }
 
+    /// The most rows of one unit: 1, unless a person is the unit.
+    pub(super) const fn max_rows(&self) -> u32 {
+        self.max_rows
+    }
+
     /// The ℓ2 sensitivity of counts of which one row moves `count`: for a person, as many times it as they may have rows.
     ///
     /// A row counts once in each of `count` histograms: √count when it comes or goes, √(2·count) when it is replaced (one

@@ -78,6 +78,16 @@ pub enum PlanError {
         /// The most that can be.
         most: usize,
     },
+    /// A mean embedding would not fit into memory.
+    #[error(
+        "a mean embedding of {frequencies} frequencies over {width} encoded columns would take more than half a gigabyte; take fewer frequencies or bins, or drop columns with many values"
+    )]
+    LargeEmbedding {
+        /// The encoded width of a row.
+        width: usize,
+        /// Random frequencies.
+        frequencies: usize,
+    },
     /// Nobody has decided on the row count.
     #[error(
         "the number of rows or persons in the schema is only suggested, read off private rows; declare it, buy it, or take it out of the schema (it is then listed as not protected)"
@@ -170,7 +180,7 @@ pub(super) struct Protection {
 pub enum RunSettings {
     /// A table.
     Table(TrainSettings),
-    /// A table, by pairs of its columns.
+    /// A table, by one release: counts of pairs of its columns, or a mean embedding.
     Pairs(PairSettings),
     /// Images.
     Images(ImageSettings),
@@ -185,7 +195,7 @@ impl RunSettings {
         }
     }
 
-    /// Those of a run on a table by pairs of its columns.
+    /// Those of a run on a table by one release.
     pub const fn pairs(&self) -> Option<&PairSettings> {
         match self {
             Self::Pairs(settings) => Some(settings),

@@ -14,7 +14,7 @@
 //! **Persons** as units of several rows: each person enters by its own coin; the gradients of a person's rows are summed,
 //! and the sum is clipped to C. So whoever comes or goes moves the sum by at most C, whatever rows they have.
 //!
-//! **A mean embedding** of images: see [`embedding`]. **Counts of pairs** of columns: see [`pairs`](mod@pairs).
+//! **A mean embedding** of images or rows: see [`embedding`]. **Counts of pairs** of columns: see [`pairs`](mod@pairs).
 //!
 //! **Histograms**: see [`RowLayout`] for their ℓ2 sensitivity under each relation.
 
@@ -25,7 +25,9 @@ mod persons;
 use burn::tensor::{Device, Tensor};
 use rand_distr::{Distribution, StandardNormal};
 
-pub use embedding::{ClassMeans, mean_embedding, sensitivity as embedding_sensitivity};
+pub use embedding::{
+    ClassMeans, JointMeans, joint_embedding, mean_embedding, sensitivity as embedding_sensitivity,
+};
 pub use pairs::{PairCounts, pairs, sensitivity as pair_sensitivity};
 
 use super::budget::{Budget, step_event};

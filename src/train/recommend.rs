@@ -2,7 +2,7 @@
 
 use super::budget::{Budget, largest_rho};
 use super::layout::RowLayout;
-use super::pairs::{PairPlan, PairSettings};
+use super::pairs::{PairPlan, PairSettings, TableRelease};
 use super::plan::{PlanError, Privacy};
 use super::settings::TrainSettings;
 use crate::data::{EncoderSettings, RowEncoder, Schema};
@@ -39,7 +39,7 @@ pub fn pair_deviation(schema: &Schema, epsilon: f64) -> Result<f64, PlanError> {
         delta: USUAL_DELTA,
         neighboring: Neighboring::AddRemoveOne,
     };
-    let plan = PairPlan::new(&settings, schema, 1, privacy)?;
+    let plan = PairPlan::new(TableRelease::Pairs, &settings, schema, 1, privacy)?;
     Ok(plan.summary().marginal_deviation.unwrap_or(0.0))
 }
 

@@ -83,12 +83,16 @@ setting-averaging-help = Decay of the running average of the generator’s weigh
 setting-temperature = Temperature
 setting-temperature-help = How hard the generator commits to one category while training.
 
-## Pairs of columns
+## One release of a table: pairs of columns or a mean embedding
 
 pairs-setting-steps = Steps
 pairs-setting-steps-help = Steps of the generator; they cost no privacy.
 pairs-setting-fine-share = Fine share
-pairs-setting-fine-share-help = The share of the budget that buys the fine histograms; the pairs have the rest.
+pairs-setting-fine-share-help = The share of the budget that buys the fine histograms; the pairs or the embedding have the rest.
+pairs-setting-frequencies = Frequencies
+pairs-setting-frequencies-help = Random frequencies of the mean embedding: more tell more, under the same noise each.
+pairs-setting-marginal-share = Marginals’ share
+pairs-setting-marginal-share-help = The share of the embedding’s budget that tells each column by itself; the rest tells how columns go together.
 pairs-setting-generator-learning-rate = Generator’s rate
 pairs-setting-generator-learning-rate-help = How far the generator moves in a step, at the start; it falls in a straight line to nothing.
 setting-pair-weight = Pairs’ weight

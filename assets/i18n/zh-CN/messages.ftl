@@ -171,6 +171,7 @@ plan-open-columns = 还有列需要您决定：{ $columns }
 plan-rows-suggested = 结构中的行数或人数只是由私有数据读出的建议；请声明它、购买它，或从结构中去掉它（这样它会列为不受保护）
 plan-nothing-to-learn = 没有可学习的列：全部是标识或文本；请在结构中至少更改一列的类型
 plan-many-cells = 列对将有 { $cells } 个单元，最多只能统计 { $most } 个；请减少分箱、去掉取值很多的列，或选择 dpgan 方法
+plan-large-embedding = 对 { $width } 个编码列取 { $frequencies } 个频率的均值嵌入将占用半个 GB 以上的内存；请减少频率数或分箱，或去掉取值很多的列
 plan-no-rows = 数据表没有可学习的行
 plan-label = 类别列“{ $label }”不是参与训练的分类列；请指定分类列或布尔列，或不设
 plan-method = 方法“{ $method }”不能用于这种数据（{ $data }）；请选择 { $instead }

@@ -83,12 +83,16 @@ setting-averaging-help = 生成器权重滑动平均的衰减；数据由它生�
 setting-temperature = 温度
 setting-temperature-help = 训练时生成器多坚决地选定一个类别。
 
-## 列对
+## 表格的一次发布：列对或均值嵌入
 
 pairs-setting-steps = 步数
 pairs-setting-steps-help = 生成器的训练步数；不花费隐私预算。
 pairs-setting-fine-share = 精细份额
-pairs-setting-fine-share-help = 用于购买精细直方图的预算份额；其余用于列对。
+pairs-setting-fine-share-help = 用于购买精细直方图的预算份额；其余用于列对或均值嵌入。
+pairs-setting-frequencies = 频率数
+pairs-setting-frequencies-help = 均值嵌入的随机频率数：越多信息越多，每个频率的噪声相同。
+pairs-setting-marginal-share = 边缘分布的份额
+pairs-setting-marginal-share-help = 均值嵌入的预算中用来了解每一列本身的份额；其余用来了解各列之间的关系。
 pairs-setting-generator-learning-rate = 生成器学习率
 pairs-setting-generator-learning-rate-help = 生成器每步移动的幅度（起始值）；随后按直线降到零。
 setting-pair-weight = 列对权重

@@ -34,6 +34,14 @@ pub(super) fn plan(error: &PlanError) -> Message {
         PlanError::ManyCells { cells, most } => {
             said!(error, "plan-many-cells", cells = cells, most = most)
         }
+        PlanError::LargeEmbedding { width, frequencies } => {
+            said!(
+                error,
+                "plan-large-embedding",
+                width = width,
+                frequencies = frequencies
+            )
+        }
         PlanError::NoRows => said!(error, "plan-no-rows"),
         PlanError::Method {
             method,

@@ -1,20 +1,25 @@
-//! The settings of a run by pairs, one by one.
+//! The settings of a run by one release, one by one.
 
 use super::table::{Settable, WIDTHS, integer, real, scale, setting};
 use super::{Described, SettingDescription, SettingGroup, SettingRange};
 use crate::train::pairs::PairSettings;
 
-/// All settings of runs by pairs.
+/// All settings of runs by one release. Which of them a method looks at, it says itself
+/// ([`TableRelease::uses`](crate::train::pairs::TableRelease::uses)).
 #[rustfmt::skip]
-pub const PAIR_SETTINGS: [SettingDescription<PairSettings>; 13] = [
+pub const PAIR_SETTINGS: [SettingDescription<PairSettings>; 15] = [
     setting!("steps", steps, Privacy, "steps", integer(1, 1_000_000), false,
         "Steps of the generator; they cost no privacy."),
     setting!("pair-weight", pair_weight, Marginals, "", scale(0.01, 1e5), true,
         "How strongly the generator is pulled towards the noisy pairs."),
+    setting!("frequencies", frequencies, Marginals, "", integer(250, 20_000), false,
+        "Random frequencies of the mean embedding: more tell more, under the same noise each."),
+    setting!("marginal-share", marginal_share, Marginals, "of ρ", real(0.0, 0.99), true,
+        "The share of the embedding's budget that tells each column by itself; the rest tells how columns go together."),
     setting!("fine-decode", fine_decode, Marginals, "", SettingRange::Switch, false,
         "Buys noisy fine histograms, so that numbers inside a bin follow the data instead of being uniform."),
     setting!("fine-share", fine_share, Marginals, "of ρ", real(0.01, 0.9), false,
-        "The share of the budget that buys the fine histograms; the pairs have the rest."),
+        "The share of the budget that buys the fine histograms; the pairs or the embedding have the rest."),
     setting!("bins", bins, Encoding, "bins", integer(2, 256), true,
         "Bins of a number that has none declared, equally wide on its scale."),
     setting!("generator-batch", generator_batch, Generator, "rows", integer(2, 65_536), true,

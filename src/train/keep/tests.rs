@@ -8,7 +8,7 @@ use crate::num::RandomSource;
 use crate::privacy::{EventList, Neighboring};
 use crate::train::image::testing::some_images;
 use crate::train::image::{ImageMethod, ImagePlan, ImageSettings, ImageTraining};
-use crate::train::pairs::{PairPlan, PairSettings, PairTraining};
+use crate::train::pairs::{PairPlan, PairSettings, PairTraining, TableRelease};
 use crate::train::testing::{encoder, rows, schema};
 use crate::train::{
     Control, Observation, Plan, Privacy, StopReason, TrainError, TrainSettings, Trained, Training,
@@ -57,15 +57,17 @@ impl Keeper for Memory {
 enum Run {
     Table,
     Pairs,
+    RowEmbedding,
     Embedding,
     ImageGan,
     WarmGan,
 }
 
 impl Run {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Table,
         Self::Pairs,
+        Self::RowEmbedding,
         Self::Embedding,
         Self::ImageGan,
         Self::WarmGan,
@@ -122,20 +124,26 @@ impl Run {
         Plan::new(&settings, &schema(), ROWS, PRIVATE).unwrap()
     }
 
-    fn pair_plan() -> PairPlan {
+    /// Of one release of a table.
+    fn pair_plan(self) -> PairPlan {
+        let release = if self == Self::Pairs {
+            TableRelease::Pairs
+        } else {
+            TableRelease::MeanEmbedding
+        };
         let settings = PairSettings {
             steps: Self::STEPS,
             generator_batch: 64,
             generator_hidden: vec![16],
-            ..PairSettings::default()
+            ..PairSettings::recommended(release)
         };
-        PairPlan::new(&settings, &schema(), ROWS, PRIVATE).unwrap()
+        PairPlan::new(release, &settings, &schema(), ROWS, PRIVATE).unwrap()
     }
 
     fn planned(self) -> EventList {
         match self {
             Self::Table => Self::table_plan().events(),
-            Self::Pairs => Self::pair_plan().events(),
+            Self::Pairs | Self::RowEmbedding => self.pair_plan().events(),
             _ => self.image_plan().events(),
         }
     }
@@ -165,8 +173,8 @@ impl Run {
             )?
             .kept(keeping, taken)
             .run(control, &mut observe),
-            Self::Pairs => {
-                PairTraining::new(Self::pair_plan(), encoder(), rows(ROWS), DeviceKind::Flex, random)?
+            Self::Pairs | Self::RowEmbedding => {
+                PairTraining::new(self.pair_plan(), encoder(), rows(ROWS), DeviceKind::Flex, random)?
                     .kept(keeping, taken)
                     .run(control, &mut observe)
             }

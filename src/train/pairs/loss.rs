@@ -135,13 +135,6 @@ pub struct PairDistance {
     single: Vec<Tensor<2>>,
 }
 
-impl PairDistance {
-    /// The loss as a number.
-    pub fn read(&self) -> f64 {
-        f64::from(read(self.value.clone())[0])
-    }
-}
-
 impl PairLoss {
     /// Puts the targets on a device.
     pub fn new(shares: &PairShares, layout: &RowLayout, weight: f64, device: &Device) -> Self {
@@ -296,7 +289,7 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
-    use crate::model::DeviceKind;
+    use crate::model::{DeviceKind, read};
     use crate::num::RandomSource;
     use crate::privacy::AccountantKind;
     use crate::train::privatize::{Account, pairs};
@@ -309,6 +302,10 @@ mod tests {
         PairShares::from_counts(&counts, layout)
     }
 
+    fn value(distance: &PairDistance) -> f64 {
+        f64::from(read(distance.value.clone())[0])
+    }
+
     #[test]
     fn the_rows_themselves_are_at_no_distance() {
         let layout = RowLayout::new(&schema(), &encoder()).unwrap();
@@ -318,7 +315,7 @@ mod tests {
         let mut dense = vec![0.0; 400 * layout.width()];
         table.write_dense(&(0..400).collect::<Vec<_>>(), &mut dense);
         let dense = matrix(dense, 400, layout.width(), &device);
-        assert!(loss.distance(loss.means(&dense)).read() < 1e-8);
+        assert!(value(&loss.distance(loss.means(&dense))) < 1e-8);
         // The shares of each column add up to 1.
         let columns = shares(&layout).column_shares(&layout);
         for block in layout.one_hot() {
@@ -366,7 +363,7 @@ mod tests {
                     let moved = |shift: f32| {
                         let mut values = start.clone();
                         values[place] += shift;
-                        at(&values).read()
+                        value(&at(&values))
                     };
                     let step = 1e-2;
                     let numeric = (moved(step) - moved(-step)) / f64::from(2.0 * step);

@@ -1,11 +1,13 @@
-//! Training a generator of rows by noisy counts of pairs (`gem`): one look at the private rows, and then as many steps
-//! as are wanted.
+//! Training a generator of rows by what is released of them at one look, and then as many steps as are wanted: noisy
+//! counts of pairs (`gem`), or one noisy mean embedding (`dp-merf`).
 
+mod embedding;
 mod loss;
 mod plan;
+mod released;
 mod settings;
 mod training;
 
-pub use plan::PairPlan;
+pub use plan::{PairPlan, TableRelease};
 pub use settings::PairSettings;
 pub use training::PairTraining;

@@ -1,4 +1,4 @@
-//! From raw settings to a plan of a run by pairs: checked, calibrated, and the only thing that trains.
+//! From raw settings to a plan of a run by one release: checked, calibrated, and the only thing that trains.
 
 use super::PairSettings;
 use crate::data::{EncoderSettings, NumericCode, Provenance, RowEncoder, Schema};
@@ -17,9 +17,32 @@ use crate::train::schedule::Stretch;
 /// More cells than this are not counted: they would take half a gigabyte, and hold more noise than rows.
 const MOST_CELLS: usize = 1 << 25;
 
-/// A checked and calibrated run by pairs.
+/// A map of more numbers than this is not made: it would take half a gigabyte.
+const MOST_WEIGHTS: usize = 1 << 27;
+
+/// What is released of a table before the first step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableRelease {
+    /// Noisy counts of pairs of columns.
+    Pairs,
+    /// A noisy mean embedding.
+    MeanEmbedding,
+}
+
+impl TableRelease {
+    /// Whether the setting of this key matters.
+    pub fn uses(self, key: &str) -> bool {
+        match self {
+            Self::Pairs => !matches!(key, "frequencies" | "marginal-share"),
+            Self::MeanEmbedding => key != "pair-weight",
+        }
+    }
+}
+
+/// A checked and calibrated run by one release.
 #[derive(Clone, Debug)]
 pub struct PairPlan {
+    release: TableRelease,
     settings: PairSettings,
     encoder: EncoderSettings,
     layout: RowLayout,
@@ -33,8 +56,8 @@ pub struct PairPlan {
 pub struct PairProtection {
     /// The promise.
     pub budget: Budget,
-    /// Noise of the pairs over their ℓ2 sensitivity.
-    pub pairs: NoiseMultiplier,
+    /// Noise of the pairs or of the embedding over their ℓ2 sensitivity.
+    pub first: NoiseMultiplier,
     /// Noise of the fine histograms over theirs.
     pub fine: Option<NoiseMultiplier>,
     /// ε of all of it at the budget's δ: at most the budget.
@@ -53,6 +76,7 @@ impl PairPlan {
     /// # Errors
     /// When a setting, the promise, the schema or the budget does not allow a run; the message says what to change.
     pub fn new(
+        release: TableRelease,
         settings: &PairSettings,
         schema: &Schema,
         units: usize,
@@ -82,14 +106,7 @@ impl PairPlan {
             },
         };
         let layout = RowLayout::new(schema, &RowEncoder::new(schema, &encoder)?)?;
-        let classes = layout.label().map_or(1, |label| label.width);
-        let cells = classes.saturating_mul(layout.width().saturating_mul(layout.width()));
-        if cells > MOST_CELLS {
-            return Err(PlanError::ManyCells {
-                cells,
-                most: MOST_CELLS,
-            });
-        }
+        check_size(release, settings, &layout)?;
         let fine = if settings.fine_decode && !layout.fine().is_empty() {
             settings.fine_share
         } else {
@@ -106,6 +123,7 @@ impl PairPlan {
         let mut warnings = weak_promise(promise, Counted::of(schema), known);
         warnings.extend(PlanWarning::of_persons(schema, promise));
         Ok(Self {
+            release,
             settings: settings.clone(),
             encoder,
             layout,
@@ -113,6 +131,11 @@ impl PairPlan {
             protection,
             warnings,
         })
+    }
+
+    /// What is released.
+    pub const fn release(&self) -> TableRelease {
+        self.release
     }
 
     /// The settings behind the plan.
@@ -161,7 +184,7 @@ impl PairPlan {
             .as_ref()
             .map_or_else(EventList::default, |protection| {
                 let fine = protection.fine.map(NoiseMultiplier::get);
-                events(&protection.budget, protection.pairs.get(), fine)
+                events(&protection.budget, protection.first.get(), fine)
             })
     }
 
@@ -186,12 +209,15 @@ impl PairPlan {
             noise: protection.map_or_else(Vec::new, |protection| {
                 vec![Stretch {
                     steps: 1,
-                    noise_multiplier: protection.pairs.get(),
+                    noise_multiplier: protection.first.get(),
                 }]
             }),
-            marginal_deviation: protection.map(|protection| {
-                protection.pairs.get() * pair_sensitivity(&self.layout, protection.budget.neighboring)
-            }),
+            // Waves have no rows to tell their noise in.
+            marginal_deviation: (protection.filter(|_| self.release == TableRelease::Pairs)).map(
+                |protection| {
+                    protection.first.get() * pair_sensitivity(&self.layout, protection.budget.neighboring)
+                },
+            ),
             fine_deviation: protection.and_then(|protection| {
                 let sensitivity = self.layout.fine_sensitivity(protection.budget.neighboring);
                 Some(protection.fine?.get() * sensitivity)
@@ -211,6 +237,30 @@ impl PairPlan {
     }
 }
 
+/// Refuses what would not fit into memory.
+fn check_size(release: TableRelease, settings: &PairSettings, layout: &RowLayout) -> Result<(), PlanError> {
+    let (width, classes) = (layout.width(), layout.label().map_or(1, |label| label.width));
+    match release {
+        TableRelease::Pairs => {
+            let cells = classes.saturating_mul(width.saturating_mul(width));
+            if cells > MOST_CELLS {
+                return Err(PlanError::ManyCells {
+                    cells,
+                    most: MOST_CELLS,
+                });
+            }
+        }
+        TableRelease::MeanEmbedding => {
+            let frequencies = settings.frequencies as usize;
+            let weights = (width + 2 * classes).saturating_mul(frequencies);
+            if weights > MOST_WEIGHTS {
+                return Err(PlanError::LargeEmbedding { width, frequencies });
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The least noise on both releases, in the proportion of their shares of ρ, that keeps the promise.
 fn protect(budget: Budget, fine: f64) -> Result<PairProtection, PlanError> {
     let of_share = |noise: f64, share: f64| noise / share.sqrt();
@@ -226,15 +276,15 @@ fn protect(budget: Budget, fine: f64) -> Result<PairProtection, PlanError> {
     };
     Ok(PairProtection {
         budget,
-        pairs: NoiseMultiplier::new(of_share(found.value, 1.0 - fine))?,
+        first: NoiseMultiplier::new(of_share(found.value, 1.0 - fine))?,
         fine: fine_noise(found.value).map(NoiseMultiplier::new).transpose()?,
         epsilon: found.epsilon,
     })
 }
 
-fn events(budget: &Budget, pairs: f64, fine: Option<f64>) -> EventList {
+fn events(budget: &Budget, first: f64, fine: Option<f64>) -> EventList {
     let mut list = EventList::new(budget.neighboring);
-    for noise_multiplier in std::iter::once(pairs).chain(fine) {
+    for noise_multiplier in std::iter::once(first).chain(fine) {
         list.push(PrivacyEvent::Gaussian { noise_multiplier }, 1);
     }
     list
@@ -248,24 +298,39 @@ mod tests {
     use crate::train::testing::schema;
 
     fn plan(epsilon: f64, neighboring: Neighboring) -> Result<PairPlan, PlanError> {
+        plan_of(TableRelease::Pairs, epsilon, neighboring)
+    }
+
+    fn plan_of(release: TableRelease, epsilon: f64, neighboring: Neighboring) -> Result<PairPlan, PlanError> {
         let privacy = Privacy::Private {
             epsilon,
             delta: 1e-5,
             neighboring,
         };
-        PairPlan::new(&PairSettings::default(), &schema(), 600, privacy)
+        PairPlan::new(
+            release,
+            &PairSettings::recommended(release),
+            &schema(),
+            600,
+            privacy,
+        )
     }
 
     #[test]
     fn both_releases_together_are_one_gaussian_of_the_budget() {
         // σ of the analytic Gaussian mechanism at δ = 1e-5 (Balle & Wang 2018): 1/σ² adds up.
-        for (epsilon, sigma) in [(1.0, 3.7306), (10.0, 0.4999)] {
-            let plan = plan(epsilon, Neighboring::AddRemoveOne).unwrap();
+        let sigmas = [(1.0, 3.7306), (10.0, 0.4999)];
+        let releases = [TableRelease::Pairs, TableRelease::MeanEmbedding];
+        for ((epsilon, sigma), release) in sigmas
+            .into_iter()
+            .flat_map(|sigma| releases.map(|of| (sigma, of)))
+        {
+            let plan = plan_of(release, epsilon, Neighboring::AddRemoveOne).unwrap();
             let protection = plan.protection().unwrap();
-            let (pairs, fine) = (protection.pairs.get(), protection.fine.unwrap().get());
-            let together = (pairs.powi(-2) + fine.powi(-2)).powf(-0.5);
+            let (first, fine) = (protection.first.get(), protection.fine.unwrap().get());
+            let together = (first.powi(-2) + fine.powi(-2)).powf(-0.5);
             assert!((together / sigma - 1.0).abs() < 2e-3, "{together}");
-            assert!(((pairs / fine).powi(2) - 0.1 / 0.9).abs() < 1e-9);
+            assert!(((first / fine).powi(2) - 0.1 / 0.9).abs() < 1e-9);
             assert!(plan.epsilon().unwrap() <= epsilon);
             assert_eq!(plan.events().events.len(), 2);
         }
@@ -289,6 +354,30 @@ mod tests {
     }
 
     #[test]
+    fn a_map_that_would_not_fit_is_refused_and_each_release_knows_its_settings() {
+        let mut schema = schema();
+        let values: Vec<String> = (0..20_000).map(|value| value.to_string()).collect();
+        schema.column.push(
+            Column::new("wide", Kind::Categorical)
+                .with_domain(values)
+                .with_provenance(Provenance::Declared),
+        );
+        let (release, mut settings) = (TableRelease::MeanEmbedding, PairSettings::default());
+        assert!(PairPlan::new(release, &settings, &schema, 600, Privacy::None).is_ok());
+        settings.frequencies = 20_000;
+        let refused = PairPlan::new(release, &settings, &schema, 600, Privacy::None);
+        assert!(matches!(
+            refused,
+            Err(PlanError::LargeEmbedding {
+                frequencies: 20_000,
+                ..
+            })
+        ));
+        assert!(release.uses("frequencies") && !TableRelease::Pairs.uses("frequencies"));
+        assert!(TableRelease::Pairs.uses("pair-weight") && !release.uses("pair-weight"));
+    }
+
+    #[test]
     fn too_many_cells_are_refused_with_their_number() {
         let mut schema = schema();
         let values: Vec<String> = (0..6000).map(|value| value.to_string()).collect();
@@ -297,7 +386,13 @@ mod tests {
                 .with_domain(values)
                 .with_provenance(Provenance::Declared),
         );
-        let refused = PairPlan::new(&PairSettings::default(), &schema, 600, Privacy::None);
+        let refused = PairPlan::new(
+            TableRelease::Pairs,
+            &PairSettings::default(),
+            &schema,
+            600,
+            Privacy::None,
+        );
         assert!(matches!(refused, Err(PlanError::ManyCells { cells, .. }) if cells > MOST_CELLS));
     }
 }

@@ -1,8 +1,11 @@
-//! Raw settings of a run by pairs, as a form or a file holds them.
+//! Raw settings of a run by one release, as a form or a file holds them.
 
 use serde::{Deserialize, Serialize};
 
-/// Everything a person can choose of a run by pairs, unchecked.
+use super::TableRelease;
+
+/// Everything a person can choose of a run by one release, unchecked: counts of pairs, or a mean embedding. Which of it
+/// matters, the [release](TableRelease::uses) says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PairSettings {
@@ -10,12 +13,16 @@ pub struct PairSettings {
     pub steps: u64,
     /// Whether noisy fine histograms are bought, from which numbers inside a bin are drawn.
     pub fine_decode: bool,
-    /// The fine histograms' share of the budget (of ρ); the pairs have the rest.
+    /// The fine histograms' share of the budget (of ρ); the pairs or the embedding have the rest.
     pub fine_share: f64,
     /// Bins of a number.
     pub bins: u64,
     /// Weight of the pairs in the generator's loss.
     pub pair_weight: f64,
+    /// Random frequencies of the mean embedding.
+    pub frequencies: u64,
+    /// The share of the embedding's budget (of ρ) that tells each category by itself; its waves have the rest.
+    pub marginal_share: f64,
     /// Generated rows in a step.
     pub generator_batch: u64,
     /// Latents that a row is made from.
@@ -35,8 +42,20 @@ pub struct PairSettings {
 }
 
 impl PairSettings {
-    /// A setting that every recipe by pairs has, and none of another kind.
+    /// A setting that every recipe by one release has, and none of another kind.
     pub const OWN_KEY: &str = "pair-weight";
+
+    /// The settings to start from.
+    pub fn recommended(release: TableRelease) -> Self {
+        match release {
+            TableRelease::Pairs => Self::default(),
+            // Its loss has no bias that a large batch would have to keep down.
+            TableRelease::MeanEmbedding => Self {
+                generator_batch: 512,
+                ..Self::default()
+            },
+        }
+    }
 }
 
 impl Default for PairSettings {
@@ -47,6 +66,8 @@ impl Default for PairSettings {
             fine_share: 0.10,
             bins: 20,
             pair_weight: 100.0,
+            frequencies: 2000,
+            marginal_share: 0.3,
             generator_batch: 1024,
             latent: 64,
             generator_hidden: vec![256, 256],

@@ -7,10 +7,14 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::PairPlan;
-use super::loss::{PairDistance, PairLoss, PairMeans, PairShares};
+use super::embedding::ReleasedEmbedding;
+use super::loss::PairShares;
+use super::plan::TableRelease;
+use super::released::{ReleaseLoss, Released};
 use crate::data::{FineWeights, RowEncoder, StoredRows};
 use crate::model::{
-    Adam, AdamSettings, DeviceKind, Generator, GeneratorShape, NamedTensor, find_tensor, read, vector,
+    Adam, AdamSettings, DeviceKind, Generator, GeneratorShape, NamedTensor, RowEmbedding, find_tensor, read,
+    vector,
 };
 use crate::num::RandomSource;
 use crate::train::control::Control;
@@ -29,7 +33,7 @@ const PARTS: usize = 2;
 /// Smaller batches are not split.
 const LEAST_SPLIT: u64 = 128;
 
-/// A run by pairs that is ready to start.
+/// A run by one release that is ready to start.
 pub struct PairTraining {
     plan: PairPlan,
     encoder: RowEncoder,
@@ -110,13 +114,15 @@ impl PairTraining {
         // Noise rests on its own stream; latents and weights are independent of the rows.
         let mut privacy_random = random.fork();
         let mut free_random = random.fork();
-        let (shares, fine) = match &taken {
-            None => buy(&plan, &rows, &mut account, &mut privacy_random).map_err(|source| {
-                TrainError::Refused {
+        let (released, fine) = match &taken {
+            None => {
+                let random = (&mut privacy_random, &mut free_random);
+                let bought = buy(&plan, &rows, &mut account, random);
+                bought.map_err(|source| TrainError::Refused {
                     source,
                     executed: account.executed(),
-                }
-            })?,
+                })?
+            }
             Some(taken) => {
                 account.taken_up(&plan.events())?;
                 bought(&plan, &taken.checkpoint)?
@@ -124,7 +130,7 @@ impl PairTraining {
         };
         let fidelity =
             FidelityThread::start(Arc::clone(&rows), bars_of(&encoder)).map_err(TrainError::Thread)?;
-        let mut learner = Learner::new(&plan, &shares, (encoder, fine), &device, &mut free_random);
+        let mut learner = Learner::new(&plan, &released, (encoder, fine), &device, &mut free_random);
         if let Some(taken) = &taken {
             learner.restore(&taken.checkpoint, &device)?;
         }
@@ -153,17 +159,28 @@ impl PairTraining {
     }
 }
 
-/// The two looks at the rows.
+/// The two looks at the rows. The embedding's map is public, and its randomness free.
 fn buy(
     plan: &PairPlan,
     rows: &StoredRows,
     account: &mut Account,
-    random: &mut RandomSource,
-) -> Result<(PairShares, Option<FineWeights>), Refusal> {
+    (random, free_random): (&mut RandomSource, &mut RandomSource),
+) -> Result<(Released, Option<FineWeights>), Refusal> {
     let (layout, protection) = (plan.layout(), plan.protection());
-    let noise = protection.map(|protection| protection.pairs);
-    let counts = privatize::pairs(account, rows, layout, noise, random)?;
-    let shares = PairShares::from_counts(&counts, layout);
+    let noise = protection.map(|protection| protection.first);
+    let released = match plan.release() {
+        TableRelease::Pairs => {
+            let counts = privatize::pairs(account, rows, layout, noise, random)?;
+            Released::Pairs(PairShares::from_counts(&counts, layout))
+        }
+        TableRelease::MeanEmbedding => {
+            let (settings, features) = (plan.settings(), ReleasedEmbedding::features(layout));
+            let frequencies = settings.frequencies as usize;
+            let map = RowEmbedding::new(features, frequencies, settings.marginal_share, free_random);
+            let means = privatize::joint_embedding(account, &map, (rows, layout), noise, random)?;
+            Released::Embedding(ReleasedEmbedding { map, means })
+        }
+    };
     let mut fine = None;
     if plan.settings().fine_decode && !layout.fine().is_empty() {
         let noise = protection.and_then(|protection| protection.fine);
@@ -172,30 +189,30 @@ fn buy(
             columns: fine_weights(&counts),
         });
     }
-    Ok((shares, fine))
+    Ok((released, fine))
 }
 
 /// The same, as a checkpoint holds it.
-fn bought(plan: &PairPlan, checkpoint: &Checkpoint) -> Result<(PairShares, Option<FineWeights>), TrainError> {
+fn bought(plan: &PairPlan, checkpoint: &Checkpoint) -> Result<(Released, Option<FineWeights>), TrainError> {
     let layout = plan.layout();
     let kept: Kept = checkpoint.state().map_err(TrainError::OtherCheckpoint)?;
-    let shares = PairShares::restored(&checkpoint.tensors, layout).map_err(TrainError::other_checkpoint)?;
+    let released = Released::restored(&checkpoint.tensors, plan).map_err(TrainError::other_checkpoint)?;
     let cells: Vec<usize> = layout.fine().iter().map(|column| column.cells).collect();
     let is_wanted = plan.settings().fine_decode && !cells.is_empty();
     if kept.fine.as_ref().map(FineWeights::cells) != is_wanted.then_some(cells) {
         let words = "its weights of fine cells are of another schema";
         return Err(TrainError::OtherCheckpoint(words.to_owned()));
     }
-    Ok((shares, kept.fine))
+    Ok((released, kept.fine))
 }
 
-/// A generator on its way to the released pairs. It holds nothing private.
+/// A generator on its way to what was released. It holds nothing private.
 struct Learner {
     generator: Generator,
     adam: Adam,
     /// The running average of the generator's parameters. Shape `[parameters]`.
     averaged: Tensor<1>,
-    loss: PairLoss,
+    loss: ReleaseLoss,
     encoder: RowEncoder,
     fine: Option<FineWeights>,
     /// The latents' randomness, one for each part of a batch.
@@ -203,26 +220,10 @@ struct Learner {
     step: u64,
 }
 
-/// Runs the jobs side by side, the last one on this thread; what they came to, in their order.
-fn in_parallel<T: Send, F: FnOnce() -> T + Send>(jobs: impl Iterator<Item = F>) -> Vec<T> {
-    let mut jobs: Vec<F> = jobs.collect();
-    let Some(last) = jobs.pop() else { return Vec::new() };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = jobs.into_iter().map(|job| scope.spawn(job)).collect();
-        let last = last();
-        let joined = others.into_iter().map(|other| {
-            other
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        joined.chain(std::iter::once(last)).collect()
-    })
-}
-
 impl Learner {
     fn new(
         plan: &PairPlan,
-        shares: &PairShares,
+        released: &Released,
         (encoder, fine): (RowEncoder, Option<FineWeights>),
         device: &Device,
         random: &mut RandomSource,
@@ -235,7 +236,7 @@ impl Learner {
             heads: layout.heads().clone(),
         };
         let mut generator = Generator::new(shape, random, device);
-        generator.set_output_shares(&shares.column_shares(layout));
+        generator.set_output_shares(&released.column_shares(layout));
         // The same number on every machine, so that a fixed seed repeats on all of them.
         let parts = if settings.generator_batch >= LEAST_SPLIT {
             PARTS
@@ -250,7 +251,7 @@ impl Learner {
         Self {
             adam: Adam::new(adam, generator.parameters().dims()[0], device),
             averaged: generator.parameters().clone(),
-            loss: PairLoss::new(shares, layout, settings.pair_weight, device),
+            loss: released.loss(plan, device),
             generator,
             encoder,
             fine,
@@ -276,7 +277,9 @@ impl Learner {
             let left = 1.0 - self.step as f64 / steps as f64;
             self.adam
                 .set_learning_rate(settings.generator_learning_rate * left);
-            let (distance, gradient) = self.slope(settings.generator_batch as usize);
+            let batch = settings.generator_batch as usize;
+            let randoms = &mut self.randoms;
+            let (loss, gradient) = self.loss.slope(&self.generator, randoms, batch, self.step);
             let parameters = self.adam.step(self.generator.parameters().clone(), gradient);
             let keep = settings.averaging;
             self.averaged =
@@ -285,7 +288,7 @@ impl Learner {
             self.step += 1;
             keeping.keep_if_due(|| self.checkpoint());
             if self.step.is_multiple_of(report_every) || self.step == steps {
-                let loss = distance.read();
+                let loss = f64::from(read(loss)[0]);
                 let weights = read(self.averaged.clone().sum())[0];
                 if !(loss.is_finite() && weights.is_finite()) {
                     return Err(TrainError::NotFinite {
@@ -318,8 +321,8 @@ impl Learner {
         let mut tensors = vec![
             NamedTensor::flat("generator", self.generator.parameters()),
             NamedTensor::flat("generator.averaged", &self.averaged),
-            self.loss.tensor(),
         ];
+        tensors.extend(self.loss.tensors());
         tensors.extend(self.adam.tensors("generator.adam"));
         let kept = Kept {
             steps: self.adam.steps(),
@@ -347,37 +350,6 @@ impl Learner {
         Ok(())
     }
 
-    /// The loss of a fresh batch and its slope by the parameters, each part of the batch on a core of its own.
-    ///
-    /// The loss's slope is worked out by hand: autodiff then only has to know the generator. Parts are normalised by
-    /// themselves, which is as sound as all together: they hold generated rows only.
-    fn slope(&mut self, batch: usize) -> (PairDistance, Tensor<1>) {
-        let (generator, loss) = (&self.generator, &self.loss);
-        let part = batch / self.randoms.len();
-        let randoms = self.randoms.iter_mut();
-        let passes = in_parallel(randoms.map(|random| {
-            move || {
-                let pass = generator.soft_pass(part, random);
-                let means = loss.means(&pass.probabilities().inner());
-                (pass, means)
-            }
-        }));
-        let (passes, means): (Vec<_>, Vec<_>) = passes.into_iter().unzip();
-        let count = passes.len();
-        let means = PairMeans::of_parts(means).expect("a batch has a part");
-        let distance = loss.distance(means);
-        let of = &distance;
-        let gradients = in_parallel(passes.into_iter().map(|pass| {
-            move || {
-                let probabilities = pass.probabilities();
-                let slope = loss.slope(of, &probabilities.clone().inner(), part * count);
-                pass.gradient(&(probabilities * slope.autodiff()).sum())
-            }
-        }));
-        let gradient = gradients.into_iter().reduce(|sum, more| sum + more);
-        (distance, gradient.expect("a batch has a part"))
-    }
-
     /// The generator with its averaged weights, as it would be if the run ended now; frozen if there is randomness to
     /// freeze it with.
     fn generator_so_far(&self, freeze: Option<&mut RandomSource>) -> TableGenerator {
@@ -393,6 +365,7 @@ impl Learner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::EncoderSettings;
     use crate::num::RandomOrigin;
     use crate::privacy::Neighboring;
     use crate::train::Privacy;
@@ -401,14 +374,22 @@ mod tests {
 
     const ROWS: usize = 4000;
 
-    fn train(privacy: Privacy, steps: u64, control: &Control, device: DeviceKind) -> (Trained, Vec<f64>) {
+    const BOTH: [TableRelease; 2] = [TableRelease::Pairs, TableRelease::MeanEmbedding];
+
+    fn train(
+        release: TableRelease,
+        privacy: Privacy,
+        steps: u64,
+        control: &Control,
+        device: DeviceKind,
+    ) -> (Trained, Vec<f64>) {
         let settings = PairSettings {
             steps,
             generator_batch: 256,
             generator_hidden: vec![32],
-            ..PairSettings::default()
+            ..PairSettings::recommended(release)
         };
-        let plan = PairPlan::new(&settings, &schema(), ROWS, privacy).unwrap();
+        let plan = PairPlan::new(release, &settings, &schema(), ROWS, privacy).unwrap();
         let planned = plan.events();
         let (mut losses, mut shown) = (Vec::new(), 0);
         let trained = PairTraining::new(plan, encoder(), rows(ROWS), device, RandomSource::seeded(4))
@@ -435,54 +416,96 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_columns_come_out_as_they_were() {
-        let (trained, losses) = train(promise(), 300, &Control::new(), DeviceKind::Flex);
-        assert!(trained.epsilon.unwrap() <= 5.0 && trained.random == RandomOrigin::Seeded(4));
-        assert!(losses.last().unwrap() < &(0.5 * losses[0]), "{losses:?}");
-        let mut random = RandomSource::seeded(6);
-        let drawn = trained
-            .generator
-            .table()
-            .unwrap()
-            .sample_encoded(8000, &mut random);
-        // The label says whether the colour is the first, and the size's bin follows the colour.
-        let share = |wanted: &dyn Fn(&[u16]) -> bool| {
-            let hits = drawn.codes.chunks_exact(3).filter(|row| wanted(row)).count();
-            hits as f64 / 8000.0
-        };
-        let told = share(&|row| (row[0] == 0) == (row[2] == 1));
-        // Without any relation between the two it would be 0.56.
-        assert!(told > 0.85, "{told}");
-        let low = share(&|row| row[0] == 0 && row[1] < 6);
-        assert!((low - 0.3).abs() < 0.08, "{low}");
+    fn columns_come_out_related_as_they_were() {
+        for release in BOTH {
+            let (trained, losses) = train(release, promise(), 300, &Control::new(), DeviceKind::Flex);
+            assert!(trained.epsilon.unwrap() <= 5.0 && trained.random == RandomOrigin::Seeded(4));
+            assert!(
+                losses.last().unwrap() < &(0.5 * losses[0]),
+                "{release:?}: {losses:?}"
+            );
+            let mut random = RandomSource::seeded(6);
+            let drawn = trained
+                .generator
+                .table()
+                .unwrap()
+                .sample_encoded(8000, &mut random);
+            // The label says whether the colour is the first, and the size's bin follows the colour.
+            let share = |wanted: &dyn Fn(&[u16]) -> bool| {
+                let hits = drawn.codes.chunks_exact(3).filter(|row| wanted(row)).count();
+                hits as f64 / 8000.0
+            };
+            let told = share(&|row| (row[0] == 0) == (row[2] == 1));
+            // Without any relation between the two it would be 0.56.
+            assert!(told > 0.85, "{release:?}: {told}");
+            let low = share(&|row| row[0] == 0 && row[1] < 6);
+            assert!((low - 0.3).abs() < 0.08, "{release:?}: {low}");
+        }
     }
 
     #[test]
     fn a_stopped_run_keeps_what_it_has_and_a_run_without_a_promise_charges_nothing() {
-        let control = Control::new();
-        control.stop();
-        let (trained, losses) = train(promise(), 50, &control, DeviceKind::Flex);
-        assert_eq!((trained.steps_done, trained.stopped), (0, StopReason::ByPerson));
-        assert!(losses.is_empty());
-        let (trained, _) = train(Privacy::None, 10, &Control::new(), DeviceKind::Flex);
-        assert!(trained.epsilon.is_none() && trained.executed.events.is_empty());
+        for release in BOTH {
+            let control = Control::new();
+            control.stop();
+            let (trained, losses) = train(release, promise(), 50, &control, DeviceKind::Flex);
+            assert_eq!((trained.steps_done, trained.stopped), (0, StopReason::ByPerson));
+            assert!(losses.is_empty());
+            let (trained, _) = train(release, Privacy::None, 10, &Control::new(), DeviceKind::Flex);
+            assert!(trained.epsilon.is_none() && trained.executed.events.is_empty());
+        }
     }
 
     #[test]
     fn every_device_learns_alike() {
-        let (_, expected) = train(Privacy::None, 20, &Control::new(), DeviceKind::Flex);
-        for device in [DeviceKind::Ndarray, DeviceKind::Wgpu] {
-            if let Err(error) = device.open() {
-                println!("skipped on {device}: {error}");
-                continue;
+        for release in BOTH {
+            let (_, expected) = train(release, Privacy::None, 20, &Control::new(), DeviceKind::Flex);
+            for device in [DeviceKind::Ndarray, DeviceKind::Wgpu] {
+                if let Err(error) = device.open() {
+                    println!("skipped on {device}: {error}");
+                    continue;
+                }
+                let (_, losses) = train(release, Privacy::None, 20, &Control::new(), device);
+                assert_eq!(losses.len(), 20);
+                for (step, (one, other)) in losses.iter().zip(&expected).enumerate() {
+                    assert!(
+                        (one - other).abs() < 1e-3 * (1.0 + other.abs()),
+                        "{release:?} on {device}, step {step}: {one} {other}"
+                    );
+                }
             }
-            let (_, losses) = train(Privacy::None, 20, &Control::new(), device);
-            assert_eq!(losses.len(), 20);
-            for (step, (one, other)) in losses.iter().zip(&expected).enumerate() {
-                assert!(
-                    (one - other).abs() < 1e-3 * (1.0 + other),
-                    "{device}, step {step}: {one} {other}"
-                );
+        }
+    }
+
+    #[test]
+    fn almost_no_budget_and_almost_no_rows_make_a_table_all_the_same() {
+        let alone = || {
+            let mut schema = schema();
+            schema.column.truncate(1);
+            schema.label = None;
+            schema
+        };
+        for schema in [schema(), alone()] {
+            let encoder = RowEncoder::new(&schema, &EncoderSettings::default()).unwrap();
+            for (rows, epsilon) in [(1, 1e-3), (1, 1.0), (50, 1e-3)] {
+                let settings = PairSettings {
+                    steps: 5,
+                    generator_batch: 2,
+                    ..PairSettings::recommended(TableRelease::MeanEmbedding)
+                };
+                let privacy = Privacy::Private {
+                    epsilon,
+                    delta: 1e-5,
+                    neighboring: Neighboring::AddRemoveOne,
+                };
+                let plan =
+                    PairPlan::new(TableRelease::MeanEmbedding, &settings, &schema, rows, privacy).unwrap();
+                let (encoded, random) = (encoder.blank_rows(rows), RandomSource::seeded(7));
+                let training = PairTraining::new(plan, encoder.clone(), encoded, DeviceKind::Flex, random);
+                let trained = training.unwrap().run(&Control::new(), &mut |_| {}).unwrap();
+                let drawn = trained.generator.table().unwrap();
+                let drawn = drawn.sample_encoded(20, &mut RandomSource::seeded(8));
+                assert_eq!(drawn.rows(), 20, "{rows} rows at {epsilon}");
             }
         }
     }

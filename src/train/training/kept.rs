@@ -22,9 +22,6 @@ struct Kept {
     ladder: Ladder,
     since: u64,
     fine: Option<FineWeights>,
-    /// How long the critic's turn is, and how many steps of it are done.
-    ladder: Ladder,
-    since: u64,
 }
 
 /// What was bought before the first step, as a checkpoint holds it.
@@ -100,8 +97,6 @@ impl State {
             ladder: self.ladder.clone(),
             since: self.since,
             fine: self.fine.clone(),
-            ladder: self.ladder.clone(),
-            since: self.since,
         };
         Checkpoint::new(self.step, &kept, tensors)
     }

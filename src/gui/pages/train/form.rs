@@ -19,6 +19,7 @@ use crate::train::describe::{
     Described, SettingDescription, SettingGroup, SettingRange, SettingValue, listed,
 };
 use crate::train::image::{CriticKind, ImageSettings};
+use crate::train::pairs::PairSettings;
 use crate::train::{RunSettings, ScheduleKind, TrainSettings};
 
 /// Round stops of ε.
@@ -101,9 +102,7 @@ impl Form {
                     cx,
                     request,
                     (&mut edited, recommended),
-                    |description, method, edited| {
-                        description.key != "fine-share" || edited.fine_decode && method.is_private()
-                    },
+                    |description, method, edited| applies_to_release(description.key, method, edited),
                 );
                 if edited != *settings {
                     request.settings = (edited != *recommended).then_some(RunSettings::Pairs(edited));
@@ -307,6 +306,12 @@ fn applies(description: &SettingDescription, method: Method, settings: &TrainSet
         "clip-norm" | "marginal-share" | "fine-share" => method.is_private(),
         _ => true,
     }
+}
+
+/// The same for a table of which one release is made.
+fn applies_to_release(key: &str, method: Method, settings: &PairSettings) -> bool {
+    let is_used = method.release().is_some_and(|release| release.uses(key));
+    is_used && (key != "fine-share" || settings.fine_decode)
 }
 
 /// The same for images.
@@ -523,7 +528,6 @@ fn seed(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
 mod tests {
     use super::*;
     use crate::engine::settings::Language;
-    use crate::train::pairs::PairSettings;
 
     fn told<S: Described>(texts: &Texts) {
         for description in S::table() {
