@@ -668,6 +668,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let engine = Engine::spawn(home.path(), Arc::new(|| {})).unwrap();
         engine.send(Command::Open(DataSource::Sample("german_credit")));
+        let opened = |event| matches!(event, Some(EngineEvent::Opened { .. }));
+        while !opened(engine.next_event(Duration::from_secs(60))) {}
         IS_TO_BE_LOST.store(true, Ordering::SeqCst);
         engine.send(Command::Start(Box::new(RunRequest {
             target: Some(PrivacyTarget {

@@ -307,18 +307,15 @@ fn the_penaltys_gradient_matches_finite_differences() {
 fn pieces_of_a_large_batch_add_up_to_the_whole() {
     on_each_device(|device, random, kind| {
         let count = 2 * PIECE + 5;
-        for (shape, labels) in shapes_with_labels(kind) {
-            let width = match &shape.input {
-                CriticInput::Row(width) => *width,
-                CriticInput::Image { side, colours, .. } => side * side * colours,
-            };
+        for (shape, width) in shapes_with_labels(kind) {
+            let labels = shape.scores;
             let critic = Critic::new(shape, random, device);
             let rows = (0..count * width).map(|_| random.random::<f32>()).collect();
             let one_hot =
                 (0..count * labels).map(|at| f32::from(u8::from(at % labels == at / labels % labels)));
             let batch = CriticBatch {
                 rows: matrix(rows, count, width, device),
-                labels: (labels > 1).then(|| matrix(one_hot.collect(), count, labels, device)),
+                labels: Some(matrix(one_hot.collect(), count, labels, device)),
             };
             let sum = |pieces: bool| {
                 let (loss, side, clip) = (CriticLoss::CrossEntropy, Side::Real, Some(0.3));

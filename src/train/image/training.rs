@@ -224,7 +224,10 @@ fn take_up(
     let Some(taken) = taken else { return Ok(None) };
     let kept = Kept::of(taken)?;
     let has_part = match kept {
-        Kept::Embedding { .. } => plan.embedding_steps() > 0,
+        Kept::Embedding { .. } => {
+            let steps = plan.embedding_steps();
+            steps > 0 && taken.checkpoint.step <= steps
+        }
         Kept::Critic { .. } => plan.method() != ImageMethod::MeanEmbedding,
     };
     if !has_part {

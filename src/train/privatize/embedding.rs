@@ -368,7 +368,7 @@ mod tests {
         let plain = row_sums(&map, &all, &layout);
         for neighboring in [Neighboring::AddRemoveOne, Neighboring::ReplaceOne] {
             let mut account = account(2.0, neighboring);
-            let noise = NoiseMultiplier::new(3.0).unwrap();
+            let noise = NoiseMultiplier::new(30.0).unwrap();
             let mut random = RandomSource::seeded(5);
             let released = joint_embedding(
                 &mut account,
@@ -381,11 +381,11 @@ mod tests {
             let events = account.executed().events;
             assert_eq!(events.len(), 1);
             let charged = PrivacyEvent::Gaussian {
-                noise_multiplier: 3.0,
+                noise_multiplier: 30.0,
             };
             assert_eq!(events[0].event, charged);
             // 300 rows are too few to be counted through this noise, so the divisor is the floor.
-            let deviation = 3.0 * sensitivity(neighboring);
+            let deviation = 30.0 * sensitivity(neighboring);
             let divisor = LEAST_DEVIATIONS * deviation / COUNT_ENTRY * 2.0_f64.sqrt();
             let mut squares = 0.0;
             for (class, row) in released.means.chunks_exact(map.width()).enumerate() {
