@@ -365,3 +365,40 @@ fn a_run_without_a_promise_goes_on_too() {
     );
     assert!(files(&bench).is_empty());
 }
+
+#[test]
+fn a_run_whose_folder_vanishes_ends_with_a_message() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let out = bench.path("out.csv");
+    // Kept so seldom that the run itself needs nothing of the folder before its end.
+    let mut arguments = dpgan(text(&input), text(&out), "1500");
+    arguments.extend(["--keep-every", "600"]);
+    let mut child = bench
+        .program()
+        .args(&arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let ledger = bench.home().join("ledger.sqlite");
+    let start = Instant::now();
+    while !ledger.exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "nothing was begun");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    std::fs::remove_dir_all(bench.home()).unwrap();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(240) {
+            child.kill().unwrap();
+            panic!("it waits for ever");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error:"), "{said}");
+    assert!(!out.exists(), "nothing is written without its certificate");
+}

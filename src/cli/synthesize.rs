@@ -479,7 +479,10 @@ fn export(driver: &Driver, request: ExportRequest) -> Result<Exported, CliError>
             ),
             causes: Vec::new(),
         })),
-        Some(EngineEvent::Failed(problem)) if problem.area == Area::Export => Some(Err(problem.into())),
+        // What keeps an export from being may be the ledger, which its certificate asks.
+        Some(EngineEvent::Failed(problem)) if matches!(problem.area, Area::Export | Area::Ledger) => {
+            Some(Err(problem.into()))
+        }
         _ => None,
     })
 }
