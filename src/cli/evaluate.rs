@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::drive::Interrupts;
 use crate::cli::images::ImageArgs;
 use crate::cli::output::{CliError, print_json, print_line, progress_bar};
-use crate::cli::synthesize::parse_device;
+use crate::cli::values::parse_device;
 use crate::engine::{EvaluateRequest, ExtractorChoice, Figure, OnnxChoice, evaluate_files};
 use crate::num::Progress;
 use crate::train::DeviceKind;

@@ -18,6 +18,8 @@ mod release;
 mod runs;
 mod sample;
 mod synthesize;
+mod training;
+mod values;
 mod verify;
 mod version;
 

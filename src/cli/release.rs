@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::cli::drive::Driver;
 use crate::cli::form::FormArgs;
 use crate::cli::output::{CliError, print_json, print_line, warn};
-use crate::cli::synthesize::{Relation, parse_delta, parse_epsilon};
+use crate::cli::values::{Relation, parse_delta, parse_epsilon};
 use crate::cli::version::VersionArgs;
 use crate::data::Schema;
 use crate::data::image::holds_images;

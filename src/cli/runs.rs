@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::cli::drive::Driver;
 use crate::cli::output::{CliError, print_json, print_line};
-use crate::cli::synthesize::{Wanted, check_condition, finish, parse_condition, parse_device, train};
+use crate::cli::training::{Wanted, check_condition, finish, train};
+use crate::cli::values::{parse_condition, parse_device};
 use crate::data::image::holds_images;
 use crate::engine::{Command, Condition, EngineEvent, Interrupted, InterruptedRun};
 use crate::train::DeviceKind;

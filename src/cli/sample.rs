@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::drive::Interrupts;
 use crate::cli::output::{CliError, add_rules, print_json, print_line, progress_bar, rule_lines, warn};
-use crate::cli::synthesize::parse_condition;
+use crate::cli::values::parse_condition;
 use crate::engine::{Condition, SampleRequest, Sampled, sample_file};
 use crate::export::{ImageFormat, TableFormat, check_images_target, check_target};
 use crate::num::Progress;
