@@ -26,6 +26,7 @@ fn million_rows(folder: &Path) -> [PathBuf; 2] {
     let mut text = sample.column_names().collect::<Vec<_>>().join(",") + "\n";
     let lines: Vec<String> = sample
         .preview(0..sample.rows())
+        .unwrap()
         .into_iter()
         .map(|cells| {
             cells
@@ -105,7 +106,7 @@ fn benchmarks(criterion: &mut Criterion) {
         bencher.iter(|| black_box(encoder.decode(&rows, None, &mut random)));
     });
     group.bench_function("preview of 50 rows", |bencher| {
-        bencher.iter(|| black_box(table.preview(777_777..777_827)));
+        bencher.iter(|| black_box(table.preview(777_777..777_827).unwrap()));
     });
     for name in ["out.csv", "out.parquet", "out.arrow", "out.sqlite"] {
         let target = folder.path().join(name);

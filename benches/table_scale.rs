@@ -22,7 +22,11 @@ const STEPS: u64 = 400;
 fn repeated(sample: &Table, rows: usize) -> Table {
     let mut batches: Vec<RecordBatch> = Vec::new();
     let mut left = rows;
-    for batch in sample.batches().iter().cycle() {
+    let own: Vec<RecordBatch> = sample
+        .batches()
+        .collect::<Result<_, _>>()
+        .expect("it lies in memory");
+    for batch in own.iter().cycle() {
         let take = left.min(batch.num_rows());
         batches.push(batch.slice(0, take));
         left -= take;

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::output::{CliError, print_json, print_line, warn};
 use crate::cli::version::{Answer, VersionArgs, question};
 use crate::data::image::{ImageOptions, MOST_CLASSES, holds_images, read_images};
-use crate::data::{ReadOptions, Schema, read_table};
+use crate::data::{ReadOptions, Room, Schema, read_table};
 use crate::engine::home_folder;
 use crate::export::certificate::{compare_with_entry, verify as verify_certificate};
 use crate::export::read_certificate;
@@ -152,7 +152,10 @@ fn identify(ledger: &mut Ledger, path: &Path) -> Result<DatasetId, CliError> {
         };
         read_images(path, &options, &progress).and_then(|images| images.table())
     } else {
-        let mut options = ReadOptions::default();
+        let mut options = ReadOptions {
+            room: Room::beyond_memory_in(home_folder().map_err(|error| CliError::from_error(&error))?),
+            ..ReadOptions::default()
+        };
         if let Some(schema) = Schema::find_beside(path).and_then(|path| Schema::load(&path).ok()) {
             options.form = schema.read.unwrap_or_default();
         }

@@ -33,7 +33,7 @@ pub enum DataError {
     },
     /// Rows that are too many for memory could not be kept in a file.
     #[error(
-        "{folder}: encoded rows cannot be kept there after {megabytes} MB; free space on that disk, or set POINTILLIST_HOME to a folder on another one"
+        "{folder}: rows that are too many for memory cannot be kept there after {megabytes} MB; free space on that disk, or set POINTILLIST_HOME to a folder on another one"
     )]
     Spill {
         /// The folder.
@@ -42,6 +42,14 @@ pub enum DataError {
         megabytes: u64,
         /// The system's own error.
         source: std::io::Error,
+    },
+    /// Rows that were kept in a file could not be read back.
+    #[error("{folder}: rows that were kept there cannot be read back: {reason}; check the disk")]
+    ReadBack {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system, or the decoder, said.
+        reason: String,
     },
     /// The file has no bytes, or nothing but white space.
     #[error("{path}: the file is empty; it needs a header line with the column names and at least one row")]

@@ -13,6 +13,7 @@ mod profile;
 mod read;
 pub mod samples;
 mod schema;
+mod spill;
 mod table;
 mod value;
 
@@ -20,8 +21,8 @@ pub use column::{
     CodeReader, NO_VALUE, NumberReader, NumberedTexts, PersonRows, persons, prepare, rows_before,
 };
 pub use encode::{
-    Block, EncodedRows, EncoderSettings, FINE_MISSING, FineLayout, FineWeights, NumericCode, Room,
-    RowEncoder, RuleCounts, StoreError, StoredRows,
+    Block, EncodedRows, EncoderSettings, FINE_MISSING, FineLayout, FineWeights, NumericCode, RowEncoder,
+    RuleCounts, StoreError, StoredRows,
 };
 pub use error::DataError;
 pub use profile::{
@@ -33,5 +34,6 @@ pub use schema::{
     Bound, Column, Kind, MAX_DOMAIN, OpenColumn, OpenReason, Problem, Provenance, RowCount, Rule,
     SCHEMA_VERSION, Scale, Schema, Unit,
 };
+pub use spill::Room;
 pub use table::{Table, TableSource};
 pub use value::{CellFormat, write_number};

@@ -1,4 +1,6 @@
-//! A table in memory: Arrow batches of a few plain types, with what is known of their file.
+//! A table: Arrow batches of a few plain types, with what is known of their file.
+
+mod shelf;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,8 @@ use super::image::ImageForm;
 use super::read::FileForm;
 use super::schema::Kind;
 use super::value::{format_iso, format_number};
+use shelf::Rows;
+pub(super) use shelf::{Shelved, Shelver};
 
 /// Where a table came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +62,7 @@ struct Inner {
     source: TableSource,
     form: FileForm,
     schema: SchemaRef,
-    batches: Vec<RecordBatch>,
+    rows: Rows,
     /// The first row of each batch, and the number of rows.
     starts: Vec<usize>,
     digest: OnceLock<[u8; 32]>,
@@ -114,6 +118,13 @@ impl Table {
             rows += batch.num_rows();
             starts.push(rows);
         }
+        let rows = Rows::Memory(batches);
+        Self::of_shelved(origin, Shelved { schema, rows, starts })
+    }
+
+    /// From the rows that a reader has read.
+    pub(super) fn of_shelved(origin: Origin, shelved: Shelved) -> Self {
+        let Shelved { schema, rows, starts } = shelved;
         let digest = OnceLock::new();
         if let Some(known) = origin.digest {
             let _ = digest.set(known);
@@ -124,7 +135,7 @@ impl Table {
             source: origin.source,
             form: origin.form,
             schema,
-            batches,
+            rows,
             starts,
             digest,
             bytes: origin.bytes,
@@ -168,8 +179,12 @@ impl Table {
 
     /// What the rows take in memory: the columns' arrays, what they share counted once.
     pub fn memory_bytes(&self) -> usize {
+        let batches = match &self.0.rows {
+            Rows::Memory(batches) => batches,
+            Rows::File(shelf) => return shelf.memory_bytes(),
+        };
         let mut seen = std::collections::HashSet::new();
-        let columns = self.batches().iter().flat_map(RecordBatch::columns);
+        let columns = batches.iter().flat_map(RecordBatch::columns);
         let parts = columns.flat_map(|array| {
             let data = array.to_data();
             let values = data.child_data().to_vec();
@@ -183,6 +198,14 @@ impl Table {
             .filter(|buffer| seen.insert(buffer.as_ptr()))
             .map(|buffer| buffer.capacity())
             .sum()
+    }
+
+    /// What the rows take in a file, if they were too many for memory.
+    pub fn file_bytes(&self) -> Option<u64> {
+        match &self.0.rows {
+            Rows::Memory(_) => None,
+            Rows::File(shelf) => Some(shelf.bytes()),
+        }
     }
 
     /// The number of rows.
@@ -218,14 +241,49 @@ impl Table {
             .is_some_and(|field| matches!(field.data_type(), DataType::Dictionary(..) | DataType::LargeUtf8))
     }
 
-    /// The rows, in order.
-    pub fn batches(&self) -> &[RecordBatch] {
-        &self.0.batches
+    /// How many pieces of some ten thousand rows there are.
+    pub(super) fn pieces(&self) -> usize {
+        self.0.starts.len() - 1
+    }
+
+    /// The rows of a piece.
+    pub(super) fn piece(&self, piece: usize) -> Range<usize> {
+        self.0.starts[piece]..self.0.starts[piece + 1]
+    }
+
+    /// One column of a piece.
+    ///
+    /// # Errors
+    /// When the rows lie in a file that cannot be read.
+    pub(super) fn array(&self, piece: usize, column: usize) -> Result<ArrayRef, DataError> {
+        match &self.0.rows {
+            Rows::Memory(batches) => Ok(Arc::clone(batches[piece].column(column))),
+            Rows::File(shelf) => shelf.array(piece, column),
+        }
     }
 
     /// One column's arrays, in order.
-    pub(super) fn chunks(&self, column: usize) -> impl Iterator<Item = &ArrayRef> {
-        self.0.batches.iter().map(move |batch| batch.column(column))
+    pub(super) fn chunks(&self, column: usize) -> impl Iterator<Item = Result<ArrayRef, DataError>> {
+        (0..self.pieces()).map(move |piece| self.array(piece, column))
+    }
+
+    /// The rows, in order.
+    ///
+    /// # Errors
+    /// When they lie in a file that cannot be read.
+    pub fn batches(&self) -> impl Iterator<Item = Result<RecordBatch, DataError>> {
+        (0..self.pieces()).map(|piece| match &self.0.rows {
+            Rows::Memory(batches) => Ok(batches[piece].clone()),
+            Rows::File(shelf) => shelf.batch(piece),
+        })
+    }
+
+    /// A piece that a person looks at.
+    fn look_at(&self, piece: usize) -> Result<RecordBatch, DataError> {
+        match &self.0.rows {
+            Rows::Memory(batches) => Ok(batches[piece].clone()),
+            Rows::File(shelf) => shelf.look_at(piece),
+        }
     }
 
     /// What was read of its text columns.
@@ -253,7 +311,8 @@ impl Table {
             for name in self.column_names() {
                 hash_cell(&mut hasher, Some(name));
             }
-            for batch in self.batches() {
+            // Rows that lie in a file came from one, and its digest is known.
+            for batch in self.batches().flatten() {
                 for row in 0..batch.num_rows() {
                     for column in batch.columns() {
                         hash_cell(&mut hasher, cell(column, row, &mut text));
@@ -265,32 +324,60 @@ impl Table {
     }
 
     /// The cells of some rows as text, missing ones as `None`. Costs the same at any offset.
-    pub fn preview(&self, range: Range<usize>) -> Vec<Vec<Option<String>>> {
-        let end = range.end.min(self.rows());
-        let mut lines = Vec::with_capacity(end.saturating_sub(range.start));
+    ///
+    /// # Errors
+    /// When the rows lie in a file that cannot be read.
+    pub fn preview(&self, range: Range<usize>) -> Result<Vec<Vec<Option<String>>>, DataError> {
+        let range = range.start..range.end.min(self.rows());
+        let mut lines = Vec::with_capacity(range.len());
         let mut text = String::new();
-        for row in range.start..end {
-            let index = self.0.starts.partition_point(|&start| start <= row) - 1;
-            let batch = &self.0.batches[index];
-            let offset = row - self.0.starts[index];
-            let line = batch
-                .columns()
-                .iter()
-                .map(|array| cell(array, offset, &mut text).map(str::to_owned));
-            lines.push(line.collect());
+        let mut row = range.start;
+        while row < range.end {
+            let piece = self.piece_of(row);
+            let batch = self.look_at(piece)?;
+            let own = self.piece(piece);
+            for row in row..own.end.min(range.end) {
+                let cells = batch
+                    .columns()
+                    .iter()
+                    .map(|array| cell(array, row - own.start, &mut text).map(str::to_owned));
+                lines.push(cells.collect());
+            }
+            row = own.end;
         }
-        lines
+        Ok(lines)
     }
 
-    /// One cell as text.
-    pub fn cell(&self, row: usize, column: usize) -> Option<String> {
+    /// One cell as text; `None` where it is missing.
+    ///
+    /// # Errors
+    /// When the rows lie in a file that cannot be read.
+    pub fn cell(&self, row: usize, column: usize) -> Result<Option<String>, DataError> {
         if row >= self.rows() || column >= self.width() {
-            return None;
+            return Ok(None);
         }
-        let index = self.0.starts.partition_point(|&start| start <= row) - 1;
-        let array = self.0.batches[index].column(column);
-        cell(array, row - self.0.starts[index], &mut String::new()).map(str::to_owned)
+        let piece = self.piece_of(row);
+        let batch = self.look_at(piece)?;
+        let row = row - self.piece(piece).start;
+        Ok(cell(batch.column(column), row, &mut String::new()).map(str::to_owned))
     }
+
+    fn piece_of(&self, row: usize) -> usize {
+        self.0.starts.partition_point(|&start| start <= row) - 1
+    }
+}
+
+/// Whether an array numbers other texts than the one before it; remembers which.
+pub(super) fn has_new_texts(array: &ArrayRef, latest: &mut Option<ArrayRef>) -> bool {
+    let Some(array) = array.as_dictionary_opt::<Int32Type>() else {
+        return false;
+    };
+    let texts = array.values();
+    let is_known = latest.as_ref().is_some_and(|known| Arc::ptr_eq(known, texts));
+    if !is_known {
+        *latest = Some(Arc::clone(texts));
+    }
+    !is_known
 }
 
 fn hash_cell(hasher: &mut blake3::Hasher, text: Option<&str>) {

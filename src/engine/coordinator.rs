@@ -142,7 +142,7 @@ pub(super) struct Coordinator {
 impl Coordinator {
     pub fn new(home: &Path, outlet: Outlet) -> std::io::Result<Self> {
         let (note_sender, notes) = bounded(NOTE_QUEUE);
-        let (tasks, loader) = loader::spawn(note_sender.clone())?;
+        let (tasks, loader) = loader::spawn(home, note_sender.clone())?;
         let (ledger, ledger_thread) = LedgerHandle::spawn(home)?;
         Ok(Self {
             home: home.to_path_buf(),

@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::data::image::{ImageOptions, ImageSet, holds_images, read_images};
 use crate::data::{
-    ColumnSummary, Kind, ProfileWarning, Schema, Table, prepare, profile, read_table, respell_column,
+    ColumnSummary, Kind, ProfileWarning, Room, Schema, Table, prepare, profile, read_table, respell_column,
     samples, suggest_column,
 };
 use crate::engine::advice::Advice;
@@ -116,15 +116,16 @@ pub(super) enum LoadEnd {
 }
 
 /// Starts the thread. It ends when the sender is dropped.
-pub(super) fn spawn(notes: Sender<Note>) -> std::io::Result<(Sender<Task>, JoinHandle<()>)> {
+pub(super) fn spawn(home: &Path, notes: Sender<Note>) -> std::io::Result<(Sender<Task>, JoinHandle<()>)> {
     let (tasks, inbox) = bounded(QUEUE);
+    let room = Room::beyond_memory_in(home.to_owned());
     let thread = std::thread::Builder::new()
         .name("loader".into())
-        .spawn(move || serve(&inbox, &notes))?;
+        .spawn(move || serve(&inbox, &room, &notes))?;
     Ok((tasks, thread))
 }
 
-fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
+fn serve(inbox: &Receiver<Task>, room: &Room, notes: &Sender<Note>) {
     for task in inbox {
         let note = match task {
             Task::Load {
@@ -133,7 +134,7 @@ fn serve(inbox: &Receiver<Task>, notes: &Sender<Note>) {
                 progress,
                 stage,
             } => {
-                let end = super::catching(Area::Load, || Ok(load(&source, &progress, &stage)))
+                let end = super::catching(Area::Load, || Ok(load(&source, room, &progress, &stage)))
                     .unwrap_or_else(LoadEnd::Failed);
                 Note::LoadEnded { generation, end }
             }
@@ -224,15 +225,20 @@ fn check(schema: &Schema, table: &Table, progress: &Progress) -> Result<(), Prob
         .map_err(|error| Problem::new(Area::Schema, &error))
 }
 
-fn load(source: &DataSource, progress: &Progress, stage: &StageCell) -> LoadEnd {
-    match try_load(source, progress, stage) {
+fn load(source: &DataSource, room: &Room, progress: &Progress, stage: &StageCell) -> LoadEnd {
+    match try_load(source, room, progress, stage) {
         Ok(_) | Err(_) if progress.is_cancelled() => LoadEnd::Cancelled,
         Ok(loaded) => LoadEnd::Loaded(Box::new(loaded)),
         Err(problem) => LoadEnd::Failed(problem),
     }
 }
 
-fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Result<Loaded, Problem> {
+fn try_load(
+    source: &DataSource,
+    room: &Room,
+    progress: &Progress,
+    stage: &StageCell,
+) -> Result<Loaded, Problem> {
     let loading = |error: crate::data::DataError| Problem::new(Area::Load, &error);
     match source {
         DataSource::Sample(id) => {
@@ -274,6 +280,7 @@ fn try_load(source: &DataSource, progress: &Progress, stage: &StageCell) -> Resu
         } => {
             let (schema_path, known) = find_schema(path, schema)?;
             let mut options = options.clone();
+            options.room = room.clone();
             if let Some(schema) = &known {
                 options.missing.clone_from(&schema.missing);
                 options.form = options.form.or(&schema.read.clone().unwrap_or_default());

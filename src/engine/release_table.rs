@@ -243,7 +243,7 @@ mod tests {
             assert_eq!(table.rows(), 2, "{name}");
             let names: Vec<&str> = table.column_names().collect();
             let at = |name: &str| names.iter().position(|known| *known == name).unwrap();
-            let rows = table.preview(0..2);
+            let rows = table.preview(0..2).unwrap();
             assert_eq!(rows[0][at("dataset")].as_deref(), Some("a, b"));
             assert_eq!(rows[0][at("value")].as_deref(), Some("1.5"));
             assert_eq!(rows[0][at("upper")].as_deref(), Some("2"));

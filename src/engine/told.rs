@@ -95,6 +95,9 @@ fn data(error: &DataError) -> Message {
         } => {
             said!(error, "data-spill", folder = folder, megabytes = megabytes)
         }
+        DataError::ReadBack { folder, reason } => {
+            said!(error, "data-read-back", folder = folder, reason = reason)
+        }
         DataError::Empty { path } => said!(error, "data-empty", path = path),
         DataError::NoRows { path } => said!(error, "data-no-rows", path = path),
         DataError::NotATable { path, key, .. } => {

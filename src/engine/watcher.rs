@@ -91,7 +91,8 @@ fn format_rows(batch: &RecordBatch) -> SampleRows {
             .map(|field| field.name().clone())
             .collect(),
         rows: Table::from_batches("sample", &batch.schema(), std::slice::from_ref(batch))
-            .map_or_else(|_| Vec::new(), |table| table.preview(0..table.rows())),
+            .and_then(|table| table.preview(0..table.rows()))
+            .unwrap_or_default(),
     }
 }
 

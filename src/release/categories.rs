@@ -114,7 +114,7 @@ impl CategorySearch {
             .zip(counts)
             // A value of which no row counts is as if it were not there.
             .filter(|&(_, count)| count > 0)
-            .map(|(text, count)| (text.into_owned(), count.saturating_add(self.noise.sample(random))))
+            .map(|(text, count)| (text.to_string(), count.saturating_add(self.noise.sample(random))))
             .filter(|&(_, count)| count > self.threshold)
             .collect();
         // More than a schema may list: those with the largest noisy counts, which is post-processing.

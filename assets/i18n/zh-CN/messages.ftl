@@ -34,7 +34,8 @@ identifier-key = 机器生成的键
 ## 读取数据
 
 data-not-found = { $path }：没有这个文件；请检查路径
-data-spill = { $folder }：写入 { $megabytes } MB 后无法继续存放编码后的行；请在该磁盘上腾出空间，或把 POINTILLIST_HOME 设到另一个磁盘上的文件夹
+data-read-back = { $folder }：存放在那里的数据行无法读回（{ $reason }）；请检查磁盘
+data-spill = { $folder }：写入 { $megabytes } MB 后无法继续存放内存放不下的数据行；请在该磁盘上腾出空间，或把 POINTILLIST_HOME 设到另一个磁盘上的文件夹
 store-unreadable = { $folder }：存放在那里的编码行无法读回（{ $reason }）；请检查磁盘
 data-io = { $path }：无法读写（{ $reason }）
 data-empty = { $path }：文件是空的；需要一行列名和至少一行数据

@@ -6,7 +6,7 @@ use arrow::array::Array as _;
 
 use super::{NO_VALUE, chunks, find};
 use crate::data::schema::{Kind, Schema};
-use crate::data::table::{Cells, cell};
+use crate::data::table::{Cells, cell, has_new_texts};
 use crate::data::{DataError, Table};
 use crate::message;
 
@@ -68,16 +68,16 @@ impl CodeReader {
         let mut codes = Vec::new();
         let mut buffer = String::new();
         for array in chunks(table, &self.name)? {
+            let array = &array?;
             codes.clear();
             codes.reserve(array.len());
             match Cells::of(array) {
                 Cells::Keyed(keys, texts) => {
-                    if known_of.is_none_or(|of| !std::ptr::eq(of, texts)) {
+                    if has_new_texts(array, &mut known_of) {
                         known = texts
                             .iter()
                             .map(|text| text.map_or(NO_VALUE, |text| self.code(text)))
                             .collect();
-                        known_of = Some(texts);
                     }
                     codes.extend(
                         keys.iter()

@@ -47,7 +47,10 @@ fn position(table: &Table, name: &str) -> Result<usize, DataError> {
     })
 }
 
-fn chunks<'a>(table: &'a Table, name: &str) -> Result<impl Iterator<Item = &'a ArrayRef>, DataError> {
+fn chunks<'a>(
+    table: &'a Table,
+    name: &str,
+) -> Result<impl Iterator<Item = Result<ArrayRef, DataError>> + use<'a>, DataError> {
     Ok(table.chunks(position(table, name)?))
 }
 

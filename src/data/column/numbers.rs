@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array as _, LargeStringArray};
+use arrow::datatypes::DataType;
 use chrono::Datelike as _;
 
 use super::{find, position, threads};
 use crate::data::encode::{Axis, Units};
 use crate::data::schema::{Bound, Column, Kind, Schema};
-use crate::data::table::Cells;
+use crate::data::table::{Cells, has_new_texts};
 use crate::data::value::{DAY_MICROS, MICROS, date_of, days, format_iso, parse_number};
 use crate::data::{DataError, Table};
 use crate::message;
@@ -174,24 +175,24 @@ impl NumberReader {
     /// When the table has no such column.
     pub fn read(&self, table: &Table, sink: &mut dyn FnMut(&[f64])) -> Result<(), DataError> {
         let column = position(table, &self.name)?;
-        if is_text(table, column) {
-            sink(&self.parsed(table, column));
+        if is_kept_text(table, column) {
+            sink(&self.parsed(table, column)?);
             return Ok(());
         }
         let mut known = Vec::new();
         let mut known_of = None;
         let mut positions = Vec::new();
         for array in table.chunks(column) {
+            let array = &array?;
             positions.clear();
             positions.reserve(array.len());
             match Cells::of(array) {
                 Cells::Keyed(keys, texts) => {
-                    if known_of.is_none_or(|of| !std::ptr::eq(of, texts)) {
+                    if has_new_texts(array, &mut known_of) {
                         known = texts
                             .iter()
                             .map(|text| text.map_or(f64::NAN, |text| self.of_text(text)))
                             .collect();
-                        known_of = Some(texts);
                     }
                     match keys.nulls().filter(|nulls| nulls.null_count() > 0) {
                         None => positions.extend(keys.values().iter().map(|&key| known[key as usize])),
@@ -241,22 +242,23 @@ impl NumberReader {
     /// Parses the column now, if it is text, for all readers of it.
     pub(super) fn prepare(&self, table: &Table) -> Result<(), DataError> {
         let column = position(table, &self.name)?;
-        if is_text(table, column) {
-            self.parsed(table, column);
+        if is_kept_text(table, column) {
+            self.parsed(table, column)?;
         }
         Ok(())
     }
 
     /// A column of text with many distinct values: parsed by several threads, once.
-    fn parsed(&self, table: &Table, column: usize) -> Arc<Vec<f64>> {
+    fn parsed(&self, table: &Table, column: usize) -> Result<Arc<Vec<f64>>, DataError> {
+        let arrays = table.chunks(column).collect::<Result<Vec<_>, _>>()?;
         // Bounds do not move a position, so they are no part of the rule.
         let units = self.axis.as_ref().map(|axis| (&axis.units, &axis.numeral));
         let rule = format!("{:?}", (self.kind, units, &self.spellings, &self.missing_texts));
-        table.kept().positions.get(column, rule, || {
+        Ok(table.kept().positions.get(column, rule, || {
             let mut positions = vec![f64::NAN; table.rows()];
             let mut pieces = Vec::new();
             let mut rest = positions.as_mut_slice();
-            for array in table.chunks(column) {
+            for array in &arrays {
                 let Cells::Plain(texts) = Cells::of(array) else {
                     // A column has one type.
                     continue;
@@ -282,7 +284,7 @@ impl NumberReader {
                 }
             });
             positions
-        })
+        }))
     }
 
     fn of_texts(&self, texts: &LargeStringArray, rows: Range<usize>) -> impl Iterator<Item = f64> {
@@ -333,9 +335,8 @@ impl NumberReader {
     }
 }
 
-/// Whether a column is text with many distinct values.
-fn is_text(table: &Table, column: usize) -> bool {
-    table
-        .chunks(column)
-        .any(|array| matches!(Cells::of(array), Cells::Plain(_)))
+/// Whether a column is text with many distinct values, and what is read of it is kept. Where the rows themselves are too
+/// many for memory, so would that be.
+fn is_kept_text(table: &Table, column: usize) -> bool {
+    table.file_bytes().is_none() && table.schema().field(column).data_type() == &DataType::LargeUtf8
 }

@@ -5,7 +5,8 @@ use std::hash::BuildHasher as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use arrow::array::Array as _;
+use arrow::array::{Array as _, ArrayRef};
+use arrow::datatypes::DataType;
 use rand::{Rng, RngExt as _};
 
 use super::hash::Mixing;
@@ -20,17 +21,13 @@ use crate::data::{DataError, Table};
 /// When the table has no such column.
 pub fn rows_before(table: &Table, schema: &Schema, name: &str) -> Result<Arc<Vec<u32>>, DataError> {
     let column = position(table, name)?;
-    let is_plain = |column| {
-        table
-            .chunks(column)
-            .all(|array| matches!(Cells::of(array), Cells::Plain(_)))
-    };
     let rule = format!("{:?}", schema.missing);
-    if is_plain(column) {
+    if table.schema().field(column).data_type() == &DataType::LargeUtf8 {
+        let arrays = table.chunks(column).collect::<Result<Vec<_>, _>>()?;
         return Ok(table
             .kept()
             .rows_before
-            .get(column, rule, || of_many_texts(table, schema, column)));
+            .get(column, rule, || of_many_texts(&arrays, table.rows(), schema)));
     }
     let numbered = NumberedTexts::read(table, schema, name)?;
     Ok(table.kept().rows_before.get(column, rule, || {
@@ -125,18 +122,18 @@ impl PersonRows {
 }
 
 /// Each thread sees all texts and counts its own share of them, by their hash.
-fn of_many_texts(table: &Table, schema: &Schema, column: usize) -> Vec<u32> {
-    let rows: Vec<AtomicU32> = (0..table.rows()).map(|_| AtomicU32::new(NO_VALUE)).collect();
+fn of_many_texts(arrays: &[ArrayRef], rows: usize, schema: &Schema) -> Vec<u32> {
+    let rows: Vec<AtomicU32> = (0..rows).map(|_| AtomicU32::new(NO_VALUE)).collect();
     let mixing = Mixing::new();
     let shares = threads() as u64;
     std::thread::scope(|scope| {
         for share in 0..shares {
             let (rows, mixing) = (&rows, &mixing);
             scope.spawn(move || {
-                let room = table.rows() / (2 * shares as usize);
+                let room = rows.len() / (2 * shares as usize);
                 let mut seen: HashMap<&str, u32, _> = HashMap::with_capacity_and_hasher(room, mixing.clone());
                 let mut first = 0;
-                for array in table.chunks(column) {
+                for array in arrays {
                     let Cells::Plain(texts) = Cells::of(array) else {
                         continue;
                     };

@@ -6,14 +6,13 @@ use super::axis::{Axis, schema_error};
 use super::bins::FineLayout;
 use super::{EncoderSettings, NumericCode};
 use crate::data::schema::{Column, Kind, Provenance, Schema};
-use crate::data::table::Cells;
+use crate::data::table::{Cells, has_new_texts};
 use crate::data::value::{format_number, parse_number};
 use crate::data::{DataError, Table};
 use crate::message;
 use crate::num::Message;
 
 use arrow::array::{Array, ArrayRef};
-use arrow::record_batch::RecordBatch;
 
 /// The fine cell of a missing number.
 pub const FINE_MISSING: u16 = u16::MAX;
@@ -122,7 +121,7 @@ impl Codec {
     ///
     /// # Errors
     /// When the table has none of that name.
-    pub fn column_of<'a>(&'a self, table: &'a Table) -> Result<ColumnCoder<'a>, DataError> {
+    pub fn column_of(&self, table: &Table) -> Result<ColumnCoder<'_>, DataError> {
         let position = table.position(&self.name).ok_or_else(|| DataError::Mismatch {
             message: message!(
                 "misfit-no-column",
@@ -145,11 +144,11 @@ impl Codec {
         self.encode_chunk(array, 0, &mut Known::default(), out)
     }
 
-    fn encode_chunk<'a>(
+    fn encode_chunk(
         &self,
-        array: &'a ArrayRef,
+        array: &ArrayRef,
         first_row: usize,
-        known: &mut Known<'a>,
+        known: &mut Known,
         out: &mut Vec<Encoded>,
     ) -> Result<(), DataError> {
         let rows = array.len();
@@ -166,12 +165,11 @@ impl Codec {
         };
         match Cells::of(array) {
             Cells::Keyed(keys, texts) => {
-                if !known.texts.is_some_and(|known| std::ptr::eq(known, texts)) {
+                if has_new_texts(array, &mut known.texts) {
                     known.cells = texts
                         .iter()
                         .map(|text| self.of_text(text.unwrap_or_default()))
                         .collect();
-                    known.texts = Some(texts);
                 }
                 let missing = self.missing();
                 let valid = keys.nulls();
@@ -364,33 +362,37 @@ impl Codec {
     }
 }
 
-/// A column on its way through its codec, batch by batch.
+/// A column on its way through its codec, piece by piece.
 pub(super) struct ColumnCoder<'a> {
     codec: &'a Codec,
     position: usize,
-    known: Known<'a>,
+    known: Known,
 }
 
-impl<'a> ColumnCoder<'a> {
-    /// Encodes the column's cells of a batch that begins with this row of the table.
+impl ColumnCoder<'_> {
+    /// Where the column stands in the table.
+    pub const fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Encodes cells of the column, of which the first has this row of the table.
     ///
     /// # Errors
     /// Names the first row whose cell is missing, does not read as the kind, or is not in the domain.
     pub fn encode(
         &mut self,
-        batch: &'a RecordBatch,
+        array: &ArrayRef,
         first_row: usize,
         out: &mut Vec<Encoded>,
     ) -> Result<(), DataError> {
-        self.codec
-            .encode_chunk(batch.column(self.position), first_row, &mut self.known, out)
+        self.codec.encode_chunk(array, first_row, &mut self.known, out)
     }
 }
 
 /// The codes of a dictionary's texts, kept while the next chunk shares it.
 #[derive(Default)]
-struct Known<'a> {
-    texts: Option<&'a arrow::array::StringArray>,
+struct Known {
+    texts: Option<ArrayRef>,
     cells: Vec<Result<Encoded, Message>>,
 }
 

@@ -26,7 +26,7 @@ pub use codec::FINE_MISSING;
 pub use decode::FineWeights;
 pub use rows::EncodedRows;
 pub use rules::RuleCounts;
-pub use store::{Room, StoreError, StoredRows};
+pub use store::{StoreError, StoredRows};
 
 use super::schema::Schema;
 use super::{DataError, Table};
@@ -292,10 +292,10 @@ impl RowEncoder {
             .map(|(codec, _)| codec.column_of(table))
             .collect::<Result<Vec<_>, _>>()?;
         let mut cells = Vec::new();
-        let mut first = 0;
-        for batch in table.batches() {
+        for index in 0..table.pieces() {
             progress.check()?;
-            let mut piece = self.blank_rows(batch.num_rows());
+            let rows = table.piece(index);
+            let mut piece = self.blank_rows(rows.len());
             let (codes, scalars, fine) = (
                 piece.codes_per_row(),
                 piece.scalars_per_row(),
@@ -303,7 +303,8 @@ impl RowEncoder {
             );
             for ((codec, slots), column) in self.codecs.iter().zip(&mut columns) {
                 cells.clear();
-                column.encode(batch, first, &mut cells)?;
+                let array = table.array(index, column.position())?;
+                column.encode(&array, rows.start, &mut cells)?;
                 if let Some(slot) = slots.code {
                     let places = piece.codes.iter_mut().skip(slot).step_by(codes);
                     places.zip(&cells).for_each(|(place, cell)| *place = cell.code);
@@ -318,8 +319,7 @@ impl RowEncoder {
                 }
                 piece.clamped[codec.index] = cells.iter().filter(|cell| cell.was_clamped).count() as u64;
             }
-            sink(first, &piece)?;
-            first += batch.num_rows();
+            sink(rows.start, &piece)?;
         }
         Ok(())
     }
@@ -329,12 +329,11 @@ impl RowEncoder {
         for (codec, _) in &self.codecs {
             let mut column = codec.column_of(table)?;
             let mut cells = Vec::new();
-            let mut first = 0;
-            for batch in table.batches() {
+            for index in 0..table.pieces() {
                 progress.check()?;
                 cells.clear();
-                column.encode(batch, first, &mut cells)?;
-                first += batch.num_rows();
+                let array = table.array(index, column.position())?;
+                column.encode(&array, table.piece(index).start, &mut cells)?;
             }
         }
         Ok(())

@@ -1,53 +1,19 @@
-//! Encoded rows that are only read: as few bytes a row as their codes need, in memory or, beyond a size, in a file.
-//!
-//! A private row then lies on the disk for as long as a run lasts, so the file belongs to nobody else: it has no name
-//! (where the system allows that; elsewhere the system deletes it with the last handle, and so after a crash, too), only
-//! this user may read it, and it lies in the program's own folder. It is read by position, a row at a time for a batch
-//! and in long pieces for a pass over all rows.
+//! Encoded rows that are only read: as few bytes a row as their codes need, in memory or, beyond a size, in a file. That
+//! is read a row at a time for a batch, and in long pieces for a pass over all rows.
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::codec::FINE_MISSING;
 use super::{Block, EncodedRows, RowEncoder};
+use crate::data::spill::{Room, Spill};
 use crate::data::{DataError, PersonRows, Table};
 use crate::num::progress::Progress;
 
-/// Encoded rows of more bytes than this are kept in a file: 512 MB, some 20 million rows of 15 columns.
-const MOST_IN_MEMORY: u64 = 1 << 29;
 /// Rows of a pass that are unpacked at a time.
 const PIECE: usize = 1 << 15;
 /// A row's place among those that are left out.
 const LEFT_OUT: u32 = u32::MAX;
-
-/// Where encoded rows may lie.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Room {
-    /// The folder for those that are too many for memory; without one all stay there.
-    pub folder: Option<PathBuf>,
-    /// The most bytes of encoded rows in memory.
-    pub memory_bytes: u64,
-}
-
-impl Room {
-    /// Memory for as many rows as are usual, and the folder for more.
-    pub const fn beyond_memory_in(folder: PathBuf) -> Self {
-        Self {
-            folder: Some(folder),
-            memory_bytes: MOST_IN_MEMORY,
-        }
-    }
-
-    /// Memory only.
-    pub const fn memory() -> Self {
-        Self {
-            folder: None,
-            memory_bytes: u64::MAX,
-        }
-    }
-}
 
 /// How a row is packed: a byte for each number that fits one, else two; scalars as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,58 +102,6 @@ fn take(bytes: &[u8], at: &mut usize, wide: bool) -> u16 {
     let high = if wide { bytes[*at + 1] } else { 0 };
     *at += 1 + usize::from(wide);
     u16::from_le_bytes([low, high])
-}
-
-/// A file without a name, read and written by position.
-#[derive(Debug)]
-struct Spill {
-    file: File,
-    folder: PathBuf,
-}
-
-impl Spill {
-    fn create(folder: &Path) -> io::Result<Self> {
-        Ok(Self {
-            file: tempfile::tempfile_in(folder)?,
-            folder: folder.to_owned(),
-        })
-    }
-
-    #[cfg(unix)]
-    fn read(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(&self.file, out, at)
-    }
-
-    #[cfg(unix)]
-    fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, at)
-    }
-
-    #[cfg(windows)]
-    fn read(&self, mut out: &mut [u8], mut at: u64) -> io::Result<()> {
-        while !out.is_empty() {
-            let count = std::os::windows::fs::FileExt::seek_read(&self.file, out, at)?;
-            if count == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            out = &mut out[count..];
-            at += count as u64;
-        }
-        Ok(())
-    }
-
-    #[cfg(windows)]
-    fn write(&self, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let count = std::os::windows::fs::FileExt::seek_write(&self.file, bytes, at)?;
-            if count == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-            bytes = &bytes[count..];
-            at += count as u64;
-        }
-        Ok(())
-    }
 }
 
 #[derive(Debug)]
@@ -300,7 +214,7 @@ impl StoredRows {
             Place::File(file) => {
                 buffer.resize(length, 0);
                 file.read(buffer, start as u64).map_err(|error| StoreError {
-                    folder: file.folder.clone(),
+                    folder: file.folder().to_owned(),
                     reason: error.to_string(),
                 })?;
                 Ok(buffer)
@@ -457,8 +371,8 @@ impl Writer {
     fn new(packing: &Packing, rows: usize, room: &Room) -> Result<Self, DataError> {
         let bytes = packing.bytes;
         let place = match &room.folder {
-            Some(folder) if rows as u64 * bytes as u64 > room.memory_bytes => Place::File(
-                Spill::create(folder).map_err(|source| spill_error(folder, rows * bytes, source))?,
+            Some(folder) if rows as u64 * bytes as u64 > room.encoded_bytes => Place::File(
+                Spill::create(folder).map_err(|source| Spill::full(folder, (rows * bytes) as u64, source))?,
             ),
             _ => Place::Memory(vec![0; rows * bytes]),
         };
@@ -488,7 +402,8 @@ impl Writer {
             }
             Place::File(file) => {
                 let written = file.write(&self.waiting, start as u64);
-                written.map_err(|source| spill_error(&file.folder, start + self.waiting.len(), source))?;
+                let bytes = (start + self.waiting.len()) as u64;
+                written.map_err(|source| Spill::full(file.folder(), bytes, source))?;
             }
         }
         self.waiting.clear();
@@ -498,14 +413,6 @@ impl Writer {
     fn finish(mut self) -> Result<Place, DataError> {
         self.flush()?;
         Ok(self.place)
-    }
-}
-
-fn spill_error(folder: &Path, bytes: usize, source: io::Error) -> DataError {
-    DataError::Spill {
-        folder: folder.to_owned(),
-        megabytes: (bytes as u64).div_ceil(1_000_000),
-        source,
     }
 }
 

@@ -41,6 +41,7 @@ fn cells(batch: &RecordBatch) -> Vec<Vec<Option<String>>> {
     Table::from_batches("t", &batch.schema(), std::slice::from_ref(batch))
         .unwrap()
         .preview(0..batch.num_rows())
+        .unwrap()
 }
 
 fn declared(column: Column) -> Column {
@@ -453,7 +454,7 @@ fn compare_cells(name: &str, schema: &Schema, table: &Table, back: &Table) {
             back.position(&column.name).unwrap(),
         );
         for row in (0..table.rows()).step_by(1 + table.rows() / 2000) {
-            let (cell, again) = (table.cell(row, from), back.cell(row, to));
+            let (cell, again) = (table.cell(row, from).unwrap(), back.cell(row, to).unwrap());
             let Some(cell) = cell.filter(|cell| !schema.is_missing(cell)) else {
                 assert_eq!(again, None, "{name} {} {row}", column.name);
                 continue;

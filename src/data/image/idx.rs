@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(set.codes(), [3, 0, 9]);
         assert_eq!(set.labels().unwrap().names.len(), 10);
         let (table, schema) = (set.table().unwrap(), set.schema());
-        assert_eq!(table.cell(2, 0).as_deref(), Some("9"));
+        assert_eq!(table.cell(2, 0).unwrap().as_deref(), Some("9"));
         assert_eq!(schema.label.as_deref(), Some(LABEL));
         assert!(schema.open_columns().is_empty());
         schema.check(&table, &Progress::new()).unwrap();

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use arrow::array::Array as _;
+use arrow::array::{Array as _, ArrayRef, AsArray as _};
 
 use super::NumberSummary;
-use crate::data::Table;
 use crate::data::numeral::NumberFormat;
 use crate::data::schema::{Column, Kind};
-use crate::data::table::Cells;
+use crate::data::table::{Cells, has_new_texts};
 use crate::data::value::{
     DAY_MICROS, TemporalFormat, format_iso, format_number, parse_integer, parse_number,
 };
+use crate::data::{DataError, Table};
 
 /// Distinct values by type.
 pub(super) enum Distinct<'a> {
@@ -31,30 +31,45 @@ pub(super) struct Gathered<'a> {
     present: u64,
 }
 
-impl<'a> Gathered<'a> {
+/// The counts of a column's distinct values, to be borrowed from.
+#[derive(Default)]
+pub(super) struct Counts {
+    texts: HashMap<Box<str>, u64>,
+    integers: HashMap<i64, u64>,
+    /// By their bits.
+    numbers: HashMap<u64, u64>,
+    booleans: [u64; 2],
+    temporal: Option<Kind>,
+    rows: u64,
+}
+
+impl Counts {
     /// Counts the column's values; nulls (and NaN) are missing.
-    pub fn of(table: &'a Table, index: usize) -> Self {
-        let mut texts: HashMap<&'a str, u64> = HashMap::new();
-        let mut integers: HashMap<i64, u64> = HashMap::new();
-        let mut numbers: HashMap<u64, u64> = HashMap::new();
-        let mut booleans = [0_u64; 2];
-        let mut temporal = None;
+    ///
+    /// # Errors
+    /// When the rows lie in a file that cannot be read.
+    pub fn of(table: &Table, index: usize) -> Result<Self, DataError> {
+        let mut counts = Self {
+            rows: table.rows() as u64,
+            ..Self::default()
+        };
+        // How often each of the texts occurs that the latest pieces number.
+        let mut numbered: (Option<ArrayRef>, Vec<u64>) = (None, Vec::new());
         for array in table.chunks(index) {
+            let array = &array?;
             match Cells::of(array) {
                 Cells::Keyed(keys, values) => {
-                    let mut counts = vec![0_u64; values.len()];
-                    for key in keys.iter().flatten() {
-                        counts[key as usize] += 1;
+                    let before = numbered.0.clone();
+                    if has_new_texts(array, &mut numbered.0) {
+                        counts.add_numbered(before.as_ref(), &numbered.1);
+                        numbered.1 = vec![0; values.len()];
                     }
-                    for (key, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
-                        *texts.entry(values.value(key)).or_default() += count;
+                    for key in keys.iter().flatten() {
+                        numbered.1[key as usize] += 1;
                     }
                 }
-                Cells::Plain(values) => values
-                    .iter()
-                    .flatten()
-                    .for_each(|text| *texts.entry(text).or_default() += 1),
-                Cells::Integers(values) => count(&mut integers, values.iter().flatten()),
+                Cells::Plain(values) => values.iter().flatten().for_each(|text| counts.add(text, 1)),
+                Cells::Integers(values) => count(&mut counts.integers, values.iter().flatten()),
                 Cells::Numbers(values) => {
                     // -0 and 0 are one value.
                     let values = values
@@ -62,45 +77,80 @@ impl<'a> Gathered<'a> {
                         .flatten()
                         .filter(|value| !value.is_nan())
                         .map(|value| value + 0.0);
-                    count(&mut numbers, values.map(f64::to_bits));
+                    count(&mut counts.numbers, values.map(f64::to_bits));
                 }
                 Cells::Booleans(values) => values
                     .iter()
                     .flatten()
-                    .for_each(|flag| booleans[usize::from(flag)] += 1),
+                    .for_each(|flag| counts.booleans[usize::from(flag)] += 1),
                 Cells::Dates(values) => {
-                    temporal = Some(Kind::Date);
-                    count(&mut integers, values.iter().flatten().map(i64::from));
+                    counts.temporal = Some(Kind::Date);
+                    count(&mut counts.integers, values.iter().flatten().map(i64::from));
                 }
                 Cells::Times(values) => {
-                    temporal = Some(Kind::Time);
-                    count(&mut integers, values.iter().flatten());
+                    counts.temporal = Some(Kind::Time);
+                    count(&mut counts.integers, values.iter().flatten());
                 }
                 Cells::Datetimes(values) => {
-                    temporal = Some(Kind::Datetime);
-                    count(&mut integers, values.iter().flatten());
+                    counts.temporal = Some(Kind::Datetime);
+                    count(&mut counts.integers, values.iter().flatten());
                 }
             }
         }
-        let distinct = if let Some(kind) = temporal {
+        counts.add_numbered(numbered.0.as_ref(), &numbered.1);
+        Ok(counts)
+    }
+
+    fn add(&mut self, text: &str, times: u64) {
+        match self.texts.get_mut(text) {
+            Some(count) => *count += times,
+            None => {
+                self.texts.insert(text.into(), times);
+            }
+        }
+    }
+
+    fn add_numbered(&mut self, texts: Option<&ArrayRef>, times: &[u64]) {
+        let Some(texts) = texts else { return };
+        for (text, &times) in texts.as_string::<i32>().iter().flatten().zip(times) {
+            if times > 0 {
+                self.add(text, times);
+            }
+        }
+    }
+}
+
+impl<'a> Gathered<'a> {
+    /// The counts in order.
+    pub fn of(counts: &'a Counts) -> Self {
+        let Counts {
+            texts,
+            integers,
+            numbers,
+            booleans,
+            temporal,
+            rows,
+        } = counts;
+        let integers = integers.iter().map(|(value, count)| (*value, *count));
+        let distinct = if let Some(kind) = *temporal {
             Distinct::Temporal(kind, sorted(integers))
         } else if !numbers.is_empty() {
             let mut values: Vec<_> = numbers
-                .into_iter()
-                .map(|(bits, count)| (f64::from_bits(bits), count))
+                .iter()
+                .map(|(&bits, &count)| (f64::from_bits(bits), count))
                 .collect();
             values.sort_by(|a, b| a.0.total_cmp(&b.0));
             Distinct::Numbers(values)
-        } else if !integers.is_empty() {
+        } else if integers.len() > 0 {
             Distinct::Integers(sorted(integers))
-        } else if booleans != [0, 0] {
-            Distinct::Booleans(booleans)
+        } else if *booleans != [0, 0] {
+            Distinct::Booleans(*booleans)
         } else {
-            Distinct::Texts(sorted(texts))
+            Distinct::Texts(sorted(texts.iter().map(|(text, count)| (&**text, *count))))
         };
         let mut gathered = Self {
             distinct,
-            rows: table.rows() as u64,
+            rows: *rows,
             present: 0,
         };
         gathered.present = gathered.count();
@@ -244,8 +294,8 @@ fn count<T: Hash + Eq>(counts: &mut HashMap<T, u64>, values: impl Iterator<Item 
     }
 }
 
-fn sorted<T: Ord>(counts: HashMap<T, u64>) -> Vec<(T, u64)> {
-    let mut values: Vec<_> = counts.into_iter().collect();
+fn sorted<T: Ord>(counts: impl Iterator<Item = (T, u64)>) -> Vec<(T, u64)> {
+    let mut values: Vec<_> = counts.collect();
     values.sort_unstable();
     values
 }

@@ -24,7 +24,7 @@ use super::{DataError, Mark, Table};
 use crate::message;
 use crate::num::Message;
 use crate::num::progress::Progress;
-use gather::Gathered;
+use gather::{Counts, Gathered};
 pub use identifier::IdentifierReason;
 use infer::Comma;
 
@@ -278,12 +278,13 @@ impl ProfileWarning {
 pub fn profile(table: &Table, progress: &Progress) -> Result<Profile, DataError> {
     let width = table.width() as u64;
     progress.set(0, 2 * width);
-    let mut gathered = Vec::with_capacity(table.width());
+    let mut counts = Vec::with_capacity(table.width());
     for index in 0..table.width() {
         progress.check()?;
-        gathered.push(Gathered::of(table, index));
+        counts.push(Counts::of(table, index)?);
         progress.advance(1);
     }
+    let mut gathered: Vec<_> = counts.iter().map(Gathered::of).collect();
     let missing = missing::spellings(&gathered);
     let mut warnings = Vec::new();
     if table
@@ -370,7 +371,8 @@ pub fn suggest_column(table: &Table, schema: &Schema, name: &str, kind: Kind) ->
             column = name
         ),
     })?;
-    let mut values = Gathered::of(table, index);
+    let counts = Counts::of(table, index)?;
+    let mut values = Gathered::of(&counts);
     values.set_missing(&schema.missing);
     Ok(infer::as_kind(name, &values, kind))
 }
@@ -411,7 +413,8 @@ pub fn respell_column(
     if let Some((_, problem)) = problems.into_iter().find(|(key, _)| *key == "format") {
         return Err(told(problem));
     }
-    let mut values = Gathered::of(table, index);
+    let counts = Counts::of(table, index)?;
+    let mut values = Gathered::of(&counts);
     values.set_missing(&schema.missing);
     let Some(line) = values.line(&column) else {
         return Err(told(message!(

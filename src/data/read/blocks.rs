@@ -29,14 +29,13 @@ pub(super) struct Layout<'a> {
     pub marks: Marks,
     pub names: &'a [String],
     pub missing: &'a [String],
+    pub threads: usize,
+    /// Bytes after which the rows that were read are handed on.
+    pub round: usize,
 }
 
-/// What a file came to.
-pub(super) struct Read {
-    /// The columns, in parts of as many threads.
-    pub parts: Vec<Vec<TextColumn>>,
-    pub rows: u64,
-}
+/// Takes the columns of a round, in parts of as many threads.
+pub(super) type Sink<'a> = dyn FnMut(Vec<Vec<TextColumn>>) -> Result<(), DataError> + 'a;
 
 /// Why a file could not be read.
 pub(super) enum Failure {
@@ -247,16 +246,43 @@ fn around(text: &[u8], at: usize) -> Vec<u8> {
     text[at.saturating_sub(half)..text.len().min(at + half)].to_vec()
 }
 
-/// Reads all records after the header. `head` is what was read of the source already, and `at` where it goes on.
+/// Reads all records after the header, round by round; how many there are. `head` is what was read of the source already,
+/// and `at` where it goes on.
 pub(super) fn read(
     source: &mut Source<'_>,
-    head: Vec<u8>,
-    at: usize,
+    (head, at): (&[u8], usize),
     layout: &Layout<'_>,
-    threads: usize,
     progress: &Progress,
-) -> Result<Read, Failure> {
-    let head_lines = count_lines(&head[..at]);
+    sink: &mut Sink<'_>,
+) -> Result<u64, Failure> {
+    let mut lines = count_lines(&head[..at]);
+    let mut rows = 0;
+    let mut cutter = Cutter {
+        text: head[at..].to_vec(),
+        number: 0,
+        is_at_end: false,
+    };
+    while !cutter.is_at_end {
+        let workers = read_round(source, &mut cutter, layout, progress, (rows, lines))?;
+        let counts = workers.iter().flat_map(|worker| &worker.counts);
+        for count in counts {
+            rows += count.rows;
+            lines += count.lines;
+        }
+        sink(workers.into_iter().map(|worker| worker.columns).collect())?;
+    }
+    Ok(rows)
+}
+
+/// What the threads made of a round of blocks. So many rows and lines came before it.
+fn read_round<'a>(
+    source: &mut Source<'_>,
+    cutter: &mut Cutter,
+    layout: &'a Layout<'a>,
+    progress: &Progress,
+    before: (u64, u64),
+) -> Result<Vec<Worker<'a>>, Failure> {
+    let threads = layout.threads;
     let (blocks, taken) = bounded::<Block>(threads + 1);
     let (returned, empty) = bounded::<Vec<u8>>(2 * threads + 2);
     let (cut, workers) = std::thread::scope(|scope| {
@@ -268,7 +294,7 @@ pub(super) fn read(
             .collect();
         // If all of them stop, so do we.
         drop((taken, returned));
-        let cut = cut_all(source, head[at..].to_vec(), layout, &blocks, &empty, progress);
+        let cut = cutter.cut_round(source, layout, &blocks, &empty, progress);
         drop(blocks);
         let workers: Vec<_> = workers
             .into_iter()
@@ -289,46 +315,39 @@ pub(super) fn read(
         .min_by_key(|(number, _)| *number);
     // A place that was read wrong comes before what could not be read behind it.
     if let Some((number, fault)) = first_fault {
-        let before = done
+        let before_it = done
             .iter()
             .flat_map(|worker| &worker.counts)
             .filter(|count| count.number <= number);
-        let (rows, lines) = before.fold((0, head_lines), |(rows, lines), count| {
+        let (rows, lines) = before_it.fold(before, |(rows, lines), count| {
             (rows + count.rows, lines + count.lines)
         });
         return Err(told(layout, fault.what, rows, lines));
     }
     cut?;
-    let rows = done
-        .iter()
-        .flat_map(|worker| &worker.counts)
-        .map(|count| count.rows)
-        .sum();
-    let parts = done.into_iter().map(|worker| worker.columns).collect();
-    Ok(Read { parts, rows })
+    Ok(done)
 }
 
-/// Reads all records after the header without cutting, in this thread.
+/// Reads all records after the header without cutting, in this thread; how many there are.
 pub(super) fn read_uncut(
     source: &mut Source<'_>,
-    head: Vec<u8>,
-    at: usize,
+    (head, at): (&[u8], usize),
     layout: &Layout<'_>,
     progress: &Progress,
-) -> Result<Read, Failure> {
+    sink: &mut Sink<'_>,
+) -> Result<u64, Failure> {
     let mut lines = count_lines(&head[..at]);
-    let mut text = head;
-    text.drain(..at);
+    let mut text = head[at..].to_vec();
     let mut worker = Worker::new(layout);
     let mut wanted = BLOCK;
+    let mut rows = 0;
+    let mut since = 0;
     for number in 0.. {
         progress.check().map_err(DataError::from)?;
         while text.len() < wanted && !source.is_at_end() {
             source.read(&mut text)?;
         }
         let is_last = source.is_at_end();
-        let rows = || worker.counts.iter().map(|count| count.rows).sum::<u64>();
-        let rows = rows();
         let taken = match worker.take(number, &text, is_last) {
             Ok(taken) => taken,
             Err(fault) => {
@@ -336,6 +355,13 @@ pub(super) fn read_uncut(
                 return Err(told(layout, fault.what, rows + fault.row, lines));
             }
         };
+        rows += worker.counts.drain(..).map(|count| count.rows).sum::<u64>();
+        since += taken;
+        if is_last || since >= layout.round {
+            let full = std::mem::replace(&mut worker, Worker::new(layout));
+            sink(vec![full.columns])?;
+            since = 0;
+        }
         if is_last {
             break;
         }
@@ -347,9 +373,7 @@ pub(super) fn read_uncut(
         // A record that does not fit is not looked at again before there is twice as much of it.
         wanted = (2 * text.len()).max(BLOCK);
     }
-    let rows = worker.counts.iter().map(|count| count.rows).sum();
-    let parts = vec![worker.columns];
-    Ok(Read { parts, rows })
+    Ok(rows)
 }
 
 pub(super) fn too_long(path: &Path, line: u64) -> DataError {
@@ -391,51 +415,62 @@ fn told(layout: &Layout<'_>, what: What, rows: u64, lines: u64) -> Failure {
     }
 }
 
-/// Cuts the source into blocks until it ends or nobody takes them.
-fn cut_all(
-    source: &mut Source<'_>,
-    mut text: Vec<u8>,
-    layout: &Layout<'_>,
-    blocks: &Sender<Block>,
-    empty: &Receiver<Vec<u8>>,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let mut wanted = BLOCK;
-    let mut number = 0;
-    loop {
-        progress.check().map_err(DataError::from)?;
-        while text.len() < wanted && !source.is_at_end() {
-            source.read(&mut text)?;
-        }
-        let is_last = source.is_at_end();
-        let end = if is_last {
-            text.len()
-        } else {
-            match last_cut(&text, layout.marks.quote) {
-                Some(end) => end,
-                None if text.len() > LONGEST => return Err(Failure::Uncut),
-                None => {
-                    wanted = 2 * text.len();
-                    continue;
-                }
+/// The source on its way into blocks.
+struct Cutter {
+    /// What was read and not cut yet.
+    text: Vec<u8>,
+    /// Of the next block.
+    number: u32,
+    is_at_end: bool,
+}
+
+impl Cutter {
+    /// Cuts the source into blocks until it ends, nobody takes them, or they make a round.
+    fn cut_round(
+        &mut self,
+        source: &mut Source<'_>,
+        layout: &Layout<'_>,
+        blocks: &Sender<Block>,
+        empty: &Receiver<Vec<u8>>,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        let mut wanted = BLOCK;
+        let mut bytes = 0;
+        loop {
+            progress.check().map_err(DataError::from)?;
+            while self.text.len() < wanted && !source.is_at_end() {
+                source.read(&mut self.text)?;
             }
-        };
-        let mut next = empty.try_recv().unwrap_or_default();
-        next.clear();
-        next.extend_from_slice(&text[end..]);
-        text.truncate(end);
-        let block = Block {
-            number,
-            text,
-            is_last,
-        };
-        // Nobody takes it: all have stopped at a fault.
-        if blocks.send(block).is_err() || is_last {
-            return Ok(());
+            self.is_at_end = source.is_at_end();
+            let end = if self.is_at_end {
+                self.text.len()
+            } else {
+                match last_cut(&self.text, layout.marks.quote) {
+                    Some(end) => end,
+                    None if self.text.len() > LONGEST => return Err(Failure::Uncut),
+                    None => {
+                        wanted = 2 * self.text.len();
+                        continue;
+                    }
+                }
+            };
+            let mut next = empty.try_recv().unwrap_or_default();
+            next.clear();
+            next.extend_from_slice(&self.text[end..]);
+            self.text.truncate(end);
+            let block = Block {
+                number: self.number,
+                text: std::mem::replace(&mut self.text, next),
+                is_last: self.is_at_end,
+            };
+            self.number += 1;
+            bytes += end;
+            // Nobody takes it: all have stopped at a fault.
+            if blocks.send(block).is_err() || self.is_at_end || bytes >= layout.round {
+                return Ok(());
+            }
+            wanted = BLOCK;
         }
-        text = next;
-        wanted = BLOCK;
-        number += 1;
     }
 }
 

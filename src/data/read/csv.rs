@@ -3,10 +3,8 @@
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
 use std::path::Path;
-use std::sync::Arc;
 
-use arrow::datatypes::{Field, Schema as ArrowSchema};
-use arrow::record_batch::RecordBatch;
+use arrow::array::ArrayRef;
 
 use super::blocks::{self, Failure, Layout};
 use super::columns::{TextColumn, join};
@@ -16,7 +14,7 @@ use super::sniff::HEAD_BYTES;
 use super::source::{Packing, Source};
 use super::{ReadOptions, text_form};
 use crate::data::schema::Provenance;
-use crate::data::table::{Origin, TableSource};
+use crate::data::table::{Origin, Shelver, TableSource};
 use crate::data::value::{file_name, trimmed};
 use crate::data::{DataError, Table};
 use crate::message;
@@ -24,6 +22,10 @@ use crate::num::progress::Progress;
 
 /// Bytes for which another thread is worth starting.
 const SHARE: u64 = 1 << 20;
+/// A round's bytes at least.
+const SHORTEST_ROUND: u64 = 1 << 20;
+/// A round's bytes at most: its cells take some more than that in memory.
+const LONGEST_ROUND: u64 = 1 << 28;
 
 /// A file and what is known of its bytes.
 struct Input<'a> {
@@ -116,15 +118,25 @@ impl Input<'_> {
             marks,
             names: &names,
             missing: &self.options.missing,
+            threads: self.threads(),
+            round: (self.options.room.table_bytes / 4).clamp(SHORTEST_ROUND, LONGEST_ROUND) as usize,
+        };
+        let mut shelver = Shelver::new(&self.options.room);
+        let mut shelve = |parts: Vec<Vec<TextColumn>>| {
+            for columns in joined(parts) {
+                shelver.push(columns)?;
+            }
+            Ok(())
         };
         // Only quotes can be counted before a record is followed, not what escapes them.
         let read = if is_uncut || marks.escape.is_some() {
-            blocks::read_uncut(&mut source, head, at, &layout, self.progress)?
+            blocks::read_uncut
         } else {
-            blocks::read(&mut source, head, at, &layout, self.threads(), self.progress)?
+            blocks::read
         };
+        let rows = read(&mut source, (&head, at), &layout, self.progress, &mut shelve)?;
         self.progress.check().map_err(DataError::from)?;
-        if read.rows == 0 {
+        if rows == 0 {
             return Err(Failure::Told(DataError::NoRows {
                 path: path.to_owned(),
             }));
@@ -138,7 +150,11 @@ impl Input<'_> {
             digest: Some(digest),
             bytes,
         };
-        Ok(assemble(origin, &names, read.parts))
+        let shelved = shelver.finish(names.iter().map(String::as_str));
+        Ok(Table::of_shelved(
+            origin,
+            shelved.expect("every column got every row"),
+        ))
     }
 
     fn source(&self, form: &FileForm) -> Result<Source<'_>, DataError> {
@@ -169,24 +185,17 @@ fn marks_of(form: &FileForm) -> Marks {
     }
 }
 
-fn assemble(origin: Origin, names: &[String], parts: Vec<Vec<TextColumn>>) -> Table {
+/// The arrays of a round, some ten thousand rows at a time, from its parts.
+fn joined(parts: Vec<Vec<TextColumn>>) -> impl Iterator<Item = Vec<ArrayRef>> {
+    let width = parts.first().map_or(0, Vec::len);
     let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
-    let arrays: Vec<_> = names
-        .iter()
-        .map(|_| join(parts.iter_mut().filter_map(Iterator::next).collect()))
+    let mut columns: Vec<_> = (0..width)
+        .map(|_| join(parts.iter_mut().filter_map(Iterator::next).collect()).into_iter())
         .collect();
-    let fields: Vec<_> = names
-        .iter()
-        .zip(&arrays)
-        .map(|(name, chunks)| Field::new(name, chunks[0].data_type().clone(), true))
-        .collect();
-    let schema = Arc::new(ArrowSchema::new(fields));
-    let batches = (0..arrays[0].len()).map(|chunk| {
-        let columns = arrays.iter().map(|chunks| Arc::clone(&chunks[chunk])).collect();
-        RecordBatch::try_new(Arc::clone(&schema), columns).expect("every column got every row")
-    });
-    let batches = batches.collect();
-    Table::assemble(origin, schema, batches)
+    std::iter::from_fn(move || {
+        let next: Vec<_> = columns.iter_mut().filter_map(Iterator::next).collect();
+        (!next.is_empty()).then_some(next)
+    })
 }
 
 /// What was read of the source, the columns' names, and where the header ends.
@@ -267,7 +276,7 @@ mod tests {
         assert_eq!(*table.source(), TableSource::Csv);
         assert_eq!(table.form().delimiter, Some(Mark::of(b';')));
         assert_eq!(table.form().provenance, Some(Provenance::Suggested));
-        let cells = table.preview(0..9);
+        let cells = table.preview(0..9).unwrap();
         assert_eq!(
             cells[0],
             [Some("007".into()), Some("a;\"b\"\nc".into()), Some("1,50".into())]
@@ -324,7 +333,7 @@ mod tests {
         };
         let progress = Progress::new();
         let table = read_table(&path, &options, &progress).unwrap();
-        assert_eq!(table.cell(1, 0), None);
+        assert_eq!(table.cell(1, 0).unwrap(), None);
         assert_eq!(progress.fraction(), Some(1.0));
     }
 }

@@ -18,6 +18,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
+use super::spill::Room;
 use super::{DataError, Table};
 use crate::num::progress::Progress;
 pub use form::{FileForm, Mark, TextEncoding};
@@ -31,6 +32,9 @@ pub struct ReadOptions {
     /// More spellings of a missing cell than the empty one. (A schema's own list is applied when it is used, so
     /// this is rarely needed.)
     pub missing: Vec<String>,
+    /// Where the rows may lie. Without a folder all stay in memory; with one, those of a text, Parquet or Arrow file that
+    /// are too many go there (a database's and a workbook's stay).
+    pub room: Room,
 }
 
 /// Reads a CSV file (any usual encoding and delimiter, with a header line, as it is or packed by gzip or zstd), a
@@ -124,7 +128,7 @@ fn read_by_content(
                 remedy: "unpack it",
             })
         }
-        sniff::Form::Typed(form) => typed::read_file(path, copy, form, progress),
+        sniff::Form::Typed(form) => typed::read_file(path, copy, form, &options.room, progress),
         sniff::Form::Sqlite => sqlite::read(path, copy, options, progress),
         sniff::Form::Zip if xlsx::is_workbook(path, from_start().map_err(io)?)? => {
             let copy = from_start().map_err(io)?;

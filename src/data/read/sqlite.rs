@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(types[..2], ["Int64", "Float64"]);
         assert_eq!(types[3..5], ["Boolean", "Date32"]);
         assert!(types[5].starts_with("Dictionary"), "{types:?}");
-        let line = |row: usize| table.preview(row..row + 1).remove(0);
+        let line = |row: usize| table.preview(row..row + 1).unwrap().remove(0);
         let texts = |cells: [&str; 9]| cells.map(|cell| (cell != "-").then(|| cell.to_owned())).to_vec();
         assert_eq!(
             line(0),
@@ -282,7 +282,7 @@ mod tests {
         let error = read(&path, Some("none")).unwrap_err().to_string();
         assert!(error.contains("a, b \"c") && error.contains("table"), "{error}");
         let table = read(&path, Some("b \"c")).unwrap();
-        assert_eq!(table.cell(0, 0).as_deref(), Some("2"));
+        assert_eq!(table.cell(0, 0).unwrap().as_deref(), Some("2"));
         assert!(
             read(&path, Some("blobs"))
                 .unwrap_err()

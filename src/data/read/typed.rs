@@ -16,7 +16,8 @@ use parquet::file::reader::ChunkReader;
 
 use super::columns::CHUNK_ROWS;
 use super::form::FileForm;
-use crate::data::table::{Origin, TableSource, normal_batch, normal_schema, text_type};
+use crate::data::spill::Room;
+use crate::data::table::{Origin, Shelved, Shelver, TableSource, normal_batch, normal_schema, text_type};
 use crate::data::value::file_name;
 use crate::data::{DataError, Table};
 use crate::num::progress::Progress;
@@ -52,6 +53,7 @@ pub(super) fn read_file(
     path: &Path,
     mut file: File,
     form: Typed,
+    room: &Room,
     progress: &Progress,
 ) -> Result<Table, DataError> {
     // Twice the bytes: once to hash them, once to decode them.
@@ -69,7 +71,7 @@ pub(super) fn read_file(
         action: "read the file",
         source,
     })?;
-    decode(path, form, origin, progress, |decoding| match form {
+    decode((path, form), origin, room, progress, |decoding| match form {
         Typed::Parquet => decoding.parquet(file),
         Typed::ArrowFile => {
             let reader = FileReader::try_new(BufReader::with_capacity(1 << 18, file), None)?;
@@ -97,9 +99,14 @@ pub(super) fn read_parquet_bytes(
         bytes: bytes.len() as u64,
     };
     let source = bytes::Bytes::from_static(bytes);
-    decode(Path::new(name), Typed::Parquet, origin, progress, |decoding| {
-        decoding.parquet(source)
-    })
+    let path = Path::new(name);
+    decode(
+        (path, Typed::Parquet),
+        origin,
+        &Room::memory(),
+        progress,
+        |decoding| decoding.parquet(source),
+    )
 }
 
 /// Why decoding ended early.
@@ -127,22 +134,21 @@ impl From<parquet::errors::ParquetError> for Trouble {
     }
 }
 
-type Decoded = (SchemaRef, Vec<RecordBatch>);
-
 /// What decoding needs to know.
 struct Decoding<'a> {
     path: &'a Path,
     /// The file's size.
     bytes: u64,
+    room: &'a Room,
     progress: &'a Progress,
 }
 
 fn decode(
-    path: &Path,
-    form: Typed,
+    (path, form): (&Path, Typed),
     origin: Origin,
+    room: &Room,
     progress: &Progress,
-    read: impl FnOnce(Decoding<'_>) -> Result<Decoded, Trouble>,
+    read: impl FnOnce(Decoding<'_>) -> Result<Shelved, Trouble>,
 ) -> Result<Table, DataError> {
     let corrupt = |reason: String| DataError::CorruptFile {
         path: path.to_owned(),
@@ -152,11 +158,12 @@ fn decode(
     let decoding = Decoding {
         path,
         bytes: origin.bytes,
+        room,
         progress,
     };
     // The decoder is not ours and the bytes are anybody's: should it panic, that is one more damaged file.
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(decoding))) {
-        Ok(Ok((schema, batches))) => Ok(Table::assemble(origin, schema, batches)),
+        Ok(Ok(shelved)) => Ok(Table::of_shelved(origin, shelved)),
         Ok(Err(Trouble::Told(error))) => Err(error),
         Ok(Err(Trouble::Damage(reason))) => Err(corrupt(reason)),
         Err(_) => Err(corrupt("its pages do not decode".to_owned())),
@@ -164,7 +171,7 @@ fn decode(
 }
 
 impl Decoding<'_> {
-    fn parquet<R: ChunkReader + 'static>(self, source: R) -> Result<Decoded, Trouble> {
+    fn parquet<R: ChunkReader + 'static>(self, source: R) -> Result<Shelved, Trouble> {
         let known = ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())?;
         let found = Arc::clone(known.schema());
         let rows = known.metadata().file_metadata().num_rows().max(0) as u64;
@@ -181,36 +188,35 @@ impl Decoding<'_> {
         found: &ArrowSchema,
         rows: Option<u64>,
         reader: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
-    ) -> Result<Decoded, Trouble> {
+    ) -> Result<Shelved, Trouble> {
         let Self {
             path,
             bytes,
+            room,
             progress,
         } = self;
         check_names(path, found)?;
         let schema = normal_schema(path, found)?;
-        let mut batches = Vec::new();
-        let mut done = 0_u64;
+        let mut shelver = Shelver::new(room);
         for batch in reader {
             progress.check().map_err(DataError::from)?;
             let batch = batch?;
-            done += batch.num_rows() as u64;
             for start in (0..batch.num_rows()).step_by(CHUNK_ROWS) {
                 let piece = batch.slice(start, CHUNK_ROWS.min(batch.num_rows() - start));
-                batches.push(normal_batch(path, &schema, &piece)?);
+                shelver.push(normal_batch(path, &schema, &piece)?.columns().to_vec())?;
             }
             if let Some(rows) = rows.filter(|rows| *rows > 0) {
-                let share = (done as f64 / rows as f64).min(1.0);
+                let share = (shelver.rows() as f64 / rows as f64).min(1.0);
                 progress.set(bytes + (bytes as f64 * share) as u64, 2 * bytes);
             }
         }
         progress.set(2 * bytes, 2 * bytes);
-        if done == 0 {
+        if shelver.rows() == 0 {
             return Err(Trouble::Told(DataError::NoRows {
                 path: path.to_owned(),
             }));
         }
-        Ok((schema, batches))
+        Ok(shelver.finish(found.fields().iter().map(|field| field.name().as_str()))?)
     }
 }
 

@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
@@ -43,7 +44,8 @@ fn encoder(numeric: NumericCode) -> RowEncoder {
 fn room(folder: Option<&Path>) -> Room {
     Room {
         folder: folder.map(Path::to_owned),
-        memory_bytes: 0,
+        encoded_bytes: 0,
+        ..Room::memory()
     }
 }
 
@@ -131,10 +133,7 @@ fn few_rows_stay_in_memory_and_a_folder_that_is_not_there_is_named() {
 fn a_full_disk_is_told_with_what_to_do() {
     let file = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut writer = Writer {
-        place: Place::File(Spill {
-            file,
-            folder: "folder".into(),
-        }),
+        place: Place::File(Spill::of(file, Path::new("folder"))),
         bytes: 1,
         waiting: Vec::new(),
         first: 0,

@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use eframe::egui::Ui;
 
+use crate::engine::event::{Area, Problem};
 use crate::engine::snapshot::Dataset;
 use crate::gui::context::Cx;
+use crate::gui::jobs;
 use crate::gui::widgets::{self, RowText};
 
 /// The width of a column at first.
@@ -19,6 +21,8 @@ pub struct Preview {
     generation: u64,
     range: Range<usize>,
     cells: Vec<Vec<Option<String>>>,
+    /// Why rows that lie in a file cannot be shown.
+    problem: Option<Problem>,
 }
 
 impl Preview {
@@ -29,6 +33,9 @@ impl Preview {
                 generation: dataset.generation,
                 ..Self::default()
             };
+        }
+        if let Some(problem) = &self.problem {
+            jobs::problem(ui, cx, problem);
         }
         let names: Vec<&str> = dataset.table.column_names().collect();
         let height = ui.available_height();
@@ -59,7 +66,12 @@ impl RowText for Fetched<'_> {
         if !preview.range.contains(&at) {
             let start = at.saturating_sub(WINDOW / 4);
             let end = (start + WINDOW).min(self.dataset.table.rows());
-            preview.cells = self.dataset.table.preview(start..end);
+            let fetched = self.dataset.table.preview(start..end);
+            preview.problem = fetched
+                .as_ref()
+                .err()
+                .map(|error| Problem::new(Area::Load, error));
+            preview.cells = fetched.unwrap_or_default();
             preview.range = start..end;
         }
         preview

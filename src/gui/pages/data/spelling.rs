@@ -97,7 +97,7 @@ fn examples(dataset: &Dataset, at: usize) -> Vec<String> {
     {
         texts.extend(
             (0..dataset.table.rows().min(50))
-                .filter_map(|row| dataset.table.cell(row, place))
+                .filter_map(|row| dataset.table.cell(row, place).ok().flatten())
                 .take(1),
         );
     }

@@ -1,0 +1,549 @@
+//! Where the rows of a table lie: in memory, or beyond a size in a file, of which a column's cells of some ten thousand
+//! rows are read at a time.
+//!
+//! What is kept of a piece is Arrow's own stream format, one column in each. Texts that are few stay in memory and are
+//! numbered over the whole file; their cells take one or two bytes each there.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{
+    Array as _, ArrayRef, AsArray as _, DictionaryArray, Int32Array, StringArray, UInt8Array, UInt16Array,
+};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Int32Type, Schema as ArrowSchema, SchemaRef};
+use arrow::error::ArrowError;
+use arrow::record_batch::RecordBatch;
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+
+use super::{has_new_texts, text_type};
+use crate::data::DataError;
+use crate::data::spill::{Room, Spill};
+
+/// More distinct texts than this are not numbered.
+const MOST_TEXTS: usize = 1 << 16;
+/// Texts of more bytes than this are not held in memory.
+const MOST_TEXT_BYTES: usize = 1 << 28;
+
+/// The rows of a table.
+#[derive(Debug)]
+pub(super) enum Rows {
+    Memory(Vec<RecordBatch>),
+    File(Shelf),
+}
+
+/// Rows while they arrive, piece by piece: in memory until they are too many.
+pub(in crate::data) struct Shelver<'a> {
+    room: &'a Room,
+    pieces: Vec<Vec<ArrayRef>>,
+    /// The first row of each piece, and the number of rows.
+    starts: Vec<usize>,
+    /// What they take in memory.
+    bytes: u64,
+    /// The texts that each column's last piece numbers: they are counted once.
+    texts: Vec<Option<ArrayRef>>,
+    file: Option<Writer>,
+}
+
+/// All rows, with the types of their columns.
+pub(in crate::data) struct Shelved {
+    pub schema: SchemaRef,
+    pub(super) rows: Rows,
+    pub(super) starts: Vec<usize>,
+}
+
+impl<'a> Shelver<'a> {
+    pub fn new(room: &'a Room) -> Self {
+        Self {
+            room,
+            pieces: Vec::new(),
+            starts: vec![0],
+            bytes: 0,
+            texts: Vec::new(),
+            file: None,
+        }
+    }
+
+    /// The rows so far.
+    pub fn rows(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Adds rows: an array for each column, all of one length, and of one type except that texts may come numbered or
+    /// plain.
+    ///
+    /// # Errors
+    /// When they are too many for memory and the file cannot be written.
+    pub fn push(&mut self, columns: Vec<ArrayRef>) -> Result<(), DataError> {
+        self.starts
+            .push(self.rows() + columns.first().map_or(0, |column| column.len()));
+        if let Some(file) = &mut self.file {
+            return file.write(&columns);
+        }
+        self.texts.resize(columns.len(), None);
+        for (array, texts) in columns.iter().zip(&mut self.texts) {
+            self.bytes += memory_of(array, has_new_texts(array, texts));
+        }
+        self.pieces.push(columns);
+        let Some(folder) = self
+            .room
+            .folder
+            .as_deref()
+            .filter(|_| self.bytes > self.room.table_bytes)
+        else {
+            return Ok(());
+        };
+        let spill = Spill::create(folder).map_err(|source| Spill::full(folder, 0, source))?;
+        let mut file = Writer::new(spill, self.texts.len());
+        self.texts.clear();
+        for columns in self.pieces.drain(..) {
+            file.write(&columns)?;
+        }
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// All rows under the columns' names.
+    ///
+    /// # Errors
+    /// When arrays do not have one type and length as promised.
+    pub fn finish<'n>(self, names: impl Iterator<Item = &'n str>) -> Result<Shelved, ArrowError> {
+        let Self {
+            pieces, starts, file, ..
+        } = self;
+        let types: Vec<DataType> = match &file {
+            Some(file) => file.columns.iter().map(Column::data_type).collect(),
+            None => types_of(&pieces),
+        };
+        let fields = names
+            .zip(&types)
+            .map(|(name, found)| Field::new(name, found.clone(), true));
+        let schema = Arc::new(ArrowSchema::new(fields.collect::<Vec<_>>()));
+        let rows = match file {
+            Some(file) => Rows::File(file.finish(Arc::clone(&schema))),
+            None => {
+                let batch = |columns: Vec<ArrayRef>| {
+                    let columns = columns.into_iter().zip(&types);
+                    let columns = columns.map(|(array, wanted)| {
+                        if array.data_type() == wanted {
+                            Ok(array)
+                        } else {
+                            cast(&array, wanted)
+                        }
+                    });
+                    RecordBatch::try_new(Arc::clone(&schema), columns.collect::<Result<_, _>>()?)
+                };
+                Rows::Memory(pieces.into_iter().map(batch).collect::<Result<_, _>>()?)
+            }
+        };
+        Ok(Shelved { schema, rows, starts })
+    }
+}
+
+/// A column's type is that of its pieces; texts of which a piece is plain are all plain.
+fn types_of(pieces: &[Vec<ArrayRef>]) -> Vec<DataType> {
+    let width = pieces.first().map_or(0, Vec::len);
+    let of_column = |column: usize| {
+        let mut types = pieces.iter().map(|columns| columns[column].data_type());
+        let first = types.next().cloned().unwrap_or_else(text_type);
+        match types.find(|found| **found != first) {
+            Some(_) => DataType::LargeUtf8,
+            None => first,
+        }
+    };
+    (0..width).map(of_column).collect()
+}
+
+/// What an array takes, with or without the texts that it numbers.
+fn memory_of(array: &ArrayRef, with_texts: bool) -> u64 {
+    match array.as_dictionary_opt::<Int32Type>() {
+        Some(numbered) if with_texts => {
+            (numbered.keys().get_array_memory_size() + numbered.values().get_array_memory_size()) as u64
+        }
+        Some(numbered) => numbered.keys().get_array_memory_size() as u64,
+        None => array.get_array_memory_size() as u64,
+    }
+}
+
+/// A column's texts and its type.
+#[derive(Debug)]
+struct Column {
+    data_type: Option<DataType>,
+    /// The number of each text.
+    numbers: HashMap<Box<str>, i32>,
+    /// The texts by number.
+    texts: Vec<Box<str>>,
+    bytes: usize,
+    /// The texts of the latest piece, and their numbers here.
+    latest: Option<ArrayRef>,
+    map: Vec<i32>,
+}
+
+impl Column {
+    fn new() -> Self {
+        Self {
+            data_type: None,
+            numbers: HashMap::new(),
+            texts: Vec::new(),
+            bytes: 0,
+            latest: None,
+            map: Vec::new(),
+        }
+    }
+
+    fn data_type(&self) -> DataType {
+        self.data_type.clone().unwrap_or_else(text_type)
+    }
+
+    /// The cells as they are kept: those of numbered texts by as few bytes as their numbers need.
+    fn packed(&mut self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+        let is_plain = self.data_type.as_ref() == Some(&DataType::LargeUtf8);
+        let Some(numbered) = array.as_dictionary_opt::<Int32Type>().filter(|_| !is_plain) else {
+            if array.data_type() == &text_type() {
+                return cast(array, &DataType::LargeUtf8);
+            }
+            self.data_type = Some(array.data_type().clone());
+            return Ok(Arc::clone(array));
+        };
+        if has_new_texts(array, &mut self.latest) {
+            self.map = numbered
+                .values()
+                .as_string::<i32>()
+                .iter()
+                .map(|text| self.number(text.unwrap_or_default()))
+                .collect();
+        }
+        let keys = numbered
+            .keys()
+            .iter()
+            .map(|key| key.map(|key| self.map[key as usize]));
+        let packed: ArrayRef = match self.texts.len() {
+            // A number that is smaller than these is one that fits.
+            0..=0x100 => Arc::new(keys.map(|key| key.map(|key| key as u8)).collect::<UInt8Array>()),
+            0x101..=0x1_0000 => Arc::new(keys.map(|key| key.map(|key| key as u16)).collect::<UInt16Array>()),
+            _ => Arc::new(keys.collect::<Int32Array>()),
+        };
+        let is_many = self.texts.len() > MOST_TEXTS || self.bytes > MOST_TEXT_BYTES;
+        self.data_type = Some(if is_many { DataType::LargeUtf8 } else { text_type() });
+        Ok(packed)
+    }
+
+    fn number(&mut self, text: &str) -> i32 {
+        if let Some(&known) = self.numbers.get(text) {
+            return known;
+        }
+        let number = self.texts.len() as i32;
+        self.numbers.insert(text.into(), number);
+        self.texts.push(text.into());
+        self.bytes += text.len();
+        number
+    }
+}
+
+/// A file that is being filled.
+struct Writer {
+    spill: Spill,
+    bytes: u64,
+    columns: Vec<Column>,
+    /// Where each piece's columns lie: their first byte and how many there are.
+    places: Vec<Vec<(u64, usize)>>,
+}
+
+impl Writer {
+    fn new(spill: Spill, width: usize) -> Self {
+        Self {
+            spill,
+            bytes: 0,
+            columns: (0..width).map(|_| Column::new()).collect(),
+            places: Vec::new(),
+        }
+    }
+
+    fn write(&mut self, columns: &[ArrayRef]) -> Result<(), DataError> {
+        let mut packed = Vec::new();
+        let mut places = Vec::with_capacity(columns.len());
+        for (array, column) in columns.iter().zip(&mut self.columns) {
+            let start = packed.len();
+            column
+                .packed(array)
+                .and_then(|array| encode(&array, &mut packed))
+                .map_err(|error| DataError::ReadBack {
+                    folder: self.spill.folder().to_owned(),
+                    reason: error.to_string(),
+                })?;
+            places.push((self.bytes + start as u64, packed.len() - start));
+        }
+        self.spill
+            .write(&packed, self.bytes)
+            .map_err(|source| Spill::full(self.spill.folder(), self.bytes, source))?;
+        self.bytes += packed.len() as u64;
+        self.places.push(places);
+        Ok(())
+    }
+
+    fn finish(self, schema: SchemaRef) -> Shelf {
+        let texts_of = |column: Column| {
+            // A column without any text has missing cells only; their number is never looked at, but it must have one.
+            let texts: StringArray = if column.texts.is_empty() {
+                vec![""].into()
+            } else {
+                column.texts.iter().map(|text| Some(&**text)).collect()
+            };
+            Arc::new(texts) as ArrayRef
+        };
+        Shelf {
+            spill: self.spill,
+            bytes: self.bytes,
+            schema,
+            texts: self.columns.into_iter().map(texts_of).collect(),
+            places: self.places,
+            latest: Mutex::default(),
+        }
+    }
+}
+
+/// One column as Arrow's stream format.
+fn encode(array: &ArrayRef, out: &mut Vec<u8>) -> Result<(), ArrowError> {
+    let field = Field::new("", array.data_type().clone(), true);
+    let schema = Arc::new(ArrowSchema::new(vec![field]));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(array)])?;
+    let mut writer = StreamWriter::try_new(out, &schema)?;
+    writer.write(&batch)?;
+    writer.finish()
+}
+
+/// Rows in a file.
+#[derive(Debug)]
+pub(super) struct Shelf {
+    spill: Spill,
+    bytes: u64,
+    schema: SchemaRef,
+    /// Each column's distinct texts, if they are numbered.
+    texts: Vec<ArrayRef>,
+    places: Vec<Vec<(u64, usize)>>,
+    /// The piece that was looked at last: whoever scrolls will look at it again.
+    latest: Mutex<Option<(usize, RecordBatch)>>,
+}
+
+impl Shelf {
+    /// The size of the file.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What is held in memory all the same.
+    pub fn memory_bytes(&self) -> usize {
+        self.texts.iter().map(|texts| texts.get_array_memory_size()).sum()
+    }
+
+    /// One column of a piece.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn array(&self, piece: usize, column: usize) -> Result<ArrayRef, DataError> {
+        let told = |reason: String| DataError::ReadBack {
+            folder: self.spill.folder().to_owned(),
+            reason,
+        };
+        let (at, length) = self.places[piece][column];
+        let mut bytes = vec![0; length];
+        self.spill
+            .read(&mut bytes, at)
+            .map_err(|error| told(error.to_string()))?;
+        self.decode(&bytes, column)
+            .map_err(|error| told(error.to_string()))
+    }
+
+    fn decode(&self, bytes: &[u8], column: usize) -> Result<ArrayRef, ArrowError> {
+        let mut reader = StreamReader::try_new(bytes, None)?;
+        let batch = reader
+            .next()
+            .unwrap_or_else(|| Err(ArrowError::IpcError("the piece is empty".to_owned())))?;
+        let array = Arc::clone(batch.column(0));
+        let wanted = self.schema.field(column).data_type();
+        let is_number = matches!(
+            array.data_type(),
+            DataType::UInt8 | DataType::UInt16 | DataType::Int32
+        );
+        // No column of a table has one of these types itself.
+        if !is_number {
+            return Ok(array);
+        }
+        let keys = cast(&array, &DataType::Int32)?;
+        let keys = keys.as_primitive::<Int32Type>().clone();
+        let numbered: ArrayRef = Arc::new(DictionaryArray::try_new(keys, Arc::clone(&self.texts[column]))?);
+        if wanted == numbered.data_type() {
+            Ok(numbered)
+        } else {
+            cast(&numbered, wanted)
+        }
+    }
+
+    /// A piece.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn batch(&self, piece: usize) -> Result<RecordBatch, DataError> {
+        let columns = (0..self.texts.len())
+            .map(|column| self.array(piece, column))
+            .collect::<Result<_, _>>()?;
+        RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|error| DataError::ReadBack {
+            folder: self.spill.folder().to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// A piece, kept until another one is looked at.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn look_at(&self, piece: usize) -> Result<RecordBatch, DataError> {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, batch)) = latest.as_ref().filter(|(known, _)| *known == piece) {
+            return Ok(batch.clone());
+        }
+        let batch = self.batch(piece)?;
+        *latest = Some((piece, batch.clone()));
+        Ok(batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{Float64Array, LargeStringArray};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::data::table::cell;
+
+    fn numbered(texts: &[Option<String>]) -> ArrayRef {
+        Arc::new(
+            texts
+                .iter()
+                .map(Option::as_deref)
+                .collect::<DictionaryArray<Int32Type>>(),
+        )
+    }
+
+    fn plain(texts: &[Option<String>]) -> ArrayRef {
+        Arc::new(texts.iter().map(Option::as_deref).collect::<LargeStringArray>())
+    }
+
+    fn shelved(room: &Room, pieces: &[Vec<ArrayRef>]) -> Shelved {
+        let mut shelver = Shelver::new(room);
+        for piece in pieces {
+            shelver.push(piece.clone()).unwrap();
+        }
+        shelver.finish(["text", "number"].into_iter()).unwrap()
+    }
+
+    fn in_file(folder: &std::path::Path) -> Room {
+        Room {
+            table_bytes: 0,
+            ..Room::beyond_memory_in(folder.to_owned())
+        }
+    }
+
+    fn cells(shelved: &Shelved, column: usize) -> Vec<Option<String>> {
+        let pieces = shelved.starts.len() - 1;
+        let array = |piece: usize| match &shelved.rows {
+            Rows::Memory(batches) => Arc::clone(batches[piece].column(column)),
+            Rows::File(shelf) => shelf.array(piece, column).unwrap(),
+        };
+        (0..pieces)
+            .flat_map(|piece| {
+                let array = array(piece);
+                let texts =
+                    (0..array.len()).map(|row| cell(&array, row, &mut String::new()).map(str::to_owned));
+                texts.collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_in_a_file_is_what_would_lie_in_memory(
+            pieces in prop::collection::vec(
+                (prop::collection::vec(prop::option::of("[a-c日]{0,2}"), 1..40), any::<bool>()),
+                1..6,
+            ),
+        ) {
+            let arrays: Vec<Vec<ArrayRef>> = pieces
+                .iter()
+                .map(|(texts, is_plain)| {
+                    let numbers: Float64Array = (0..texts.len()).map(|row| (row % 3 > 0).then_some(row as f64)).collect();
+                    let texts = if *is_plain { plain(texts) } else { numbered(texts) };
+                    vec![texts, Arc::new(numbers) as ArrayRef]
+                })
+                .collect();
+            let folder = tempfile::tempdir().unwrap();
+            let (room, memory) = (in_file(folder.path()), Room::memory());
+            let (kept, held) = (shelved(&room, &arrays), shelved(&memory, &arrays));
+            prop_assert!(matches!((&kept.rows, &held.rows), (Rows::File(_), Rows::Memory(_))));
+            prop_assert_eq!(&kept.starts, &held.starts);
+            prop_assert_eq!(&kept.schema, &held.schema);
+            for column in 0..2 {
+                prop_assert_eq!(cells(&kept, column), cells(&held, column));
+            }
+        }
+    }
+
+    #[test]
+    fn texts_that_become_too_many_are_plain_in_all_pieces() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = in_file(folder.path());
+        let texts = |from: usize, count: usize| -> Vec<Option<String>> {
+            (from..from + count).map(|text| Some(text.to_string())).collect()
+        };
+        // One byte a number, two, four, and none.
+        let pieces = [
+            texts(0, 200),
+            texts(100, 400),
+            texts(0, MOST_TEXTS + 1),
+            texts(7, 9),
+        ];
+        let arrays: Vec<Vec<ArrayRef>> = pieces
+            .iter()
+            .map(|texts| {
+                vec![
+                    numbered(texts),
+                    Arc::new(Float64Array::from(vec![0.0; texts.len()])) as ArrayRef,
+                ]
+            })
+            .collect();
+        let kept = shelved(&room, &arrays);
+        assert_eq!(kept.schema.field(0).data_type(), &DataType::LargeUtf8);
+        assert_eq!(cells(&kept, 0), pieces.concat());
+    }
+
+    #[test]
+    fn a_column_without_a_text_is_all_missing_and_a_look_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = in_file(folder.path());
+        let none = vec![None; 3];
+        let pieces = [
+            vec![numbered(&none), plain(&none)],
+            vec![numbered(&none), plain(&none)],
+        ];
+        let kept = shelved(&room, &pieces);
+        assert_eq!(cells(&kept, 0), vec![None; 6]);
+        let Rows::File(shelf) = &kept.rows else {
+            panic!("it lies in a file");
+        };
+        let (one, again) = (shelf.look_at(1).unwrap(), shelf.look_at(1).unwrap());
+        assert!(Arc::ptr_eq(one.column(1), again.column(1)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_told_with_what_to_do() {
+        let file = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let spill = Spill::of(file, std::path::Path::new("folder"));
+        let error = Writer::new(spill, 1)
+            .write(&[plain(&[Some("a".to_owned())])])
+            .unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("folder") && error.contains("free"), "{error}");
+    }
+}
