@@ -12,8 +12,8 @@ use super::DataError;
 
 /// Encoded rows of more bytes than this are kept in a file: 512 MB, some 20 million rows of 15 columns.
 const MOST_ENCODED: u64 = 1 << 29;
-/// A table of more bytes than this is kept in a file: 1 GB, some 16 million rows of 15 columns.
-const MOST_TABLE: u64 = 1 << 30;
+/// A table of more bytes than this is kept in a file: 800 MB, some 13 million rows of 15 columns.
+const MOST_TABLE: u64 = 800_000_000;
 
 /// Where rows may lie.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ const SHARE: u64 = 1 << 20;
 /// A round's bytes at least.
 const SHORTEST_ROUND: u64 = 1 << 20;
 /// A round's bytes at most: its cells take some more than that in memory.
-const LONGEST_ROUND: u64 = 1 << 28;
+const LONGEST_ROUND: u64 = 1 << 27;
 
 /// A file and what is known of its bytes.
 struct Input<'a> {

@@ -23,6 +23,8 @@ use crate::data::spill::{Room, Spill};
 
 /// More distinct texts than this are not numbered.
 const MOST_TEXTS: usize = 1 << 16;
+/// Rows of a piece in the file: few enough that whoever scrolls does not wait for one.
+const PIECE_ROWS: usize = 1 << 14;
 /// Texts of more bytes than this are not held in memory.
 const MOST_TEXT_BYTES: usize = 1 << 28;
 
@@ -37,8 +39,7 @@ pub(super) enum Rows {
 pub(in crate::data) struct Shelver<'a> {
     room: &'a Room,
     pieces: Vec<Vec<ArrayRef>>,
-    /// The first row of each piece, and the number of rows.
-    starts: Vec<usize>,
+    rows: usize,
     /// What they take in memory.
     bytes: u64,
     /// The texts that each column's last piece numbers: they are counted once.
@@ -58,7 +59,7 @@ impl<'a> Shelver<'a> {
         Self {
             room,
             pieces: Vec::new(),
-            starts: vec![0],
+            rows: 0,
             bytes: 0,
             texts: Vec::new(),
             file: None,
@@ -66,8 +67,8 @@ impl<'a> Shelver<'a> {
     }
 
     /// The rows so far.
-    pub fn rows(&self) -> usize {
-        self.starts.last().copied().unwrap_or(0)
+    pub const fn rows(&self) -> usize {
+        self.rows
     }
 
     /// Adds rows: an array for each column, all of one length, and of one type except that texts may come numbered or
@@ -76,8 +77,7 @@ impl<'a> Shelver<'a> {
     /// # Errors
     /// When they are too many for memory and the file cannot be written.
     pub fn push(&mut self, columns: Vec<ArrayRef>) -> Result<(), DataError> {
-        self.starts
-            .push(self.rows() + columns.first().map_or(0, |column| column.len()));
+        self.rows += rows_of(&columns);
         if let Some(file) = &mut self.file {
             return file.write(&columns);
         }
@@ -139,6 +139,10 @@ impl<'a> Shelver<'a> {
         };
         Ok(Shelved { schema, rows, starts })
     }
+}
+
+fn rows_of(columns: &[ArrayRef]) -> usize {
+    columns.first().map_or(0, |column| column.len())
 }
 
 /// A column's type is that of its pieces; texts of which a piece is plain are all plain.
@@ -246,6 +250,8 @@ struct Writer {
     spill: Spill,
     bytes: u64,
     columns: Vec<Column>,
+    /// The rows of each piece.
+    lengths: Vec<usize>,
     /// Where each piece's columns lie: their first byte and how many there are.
     places: Vec<Vec<(u64, usize)>>,
 }
@@ -256,11 +262,23 @@ impl Writer {
             spill,
             bytes: 0,
             columns: (0..width).map(|_| Column::new()).collect(),
+            lengths: Vec::new(),
             places: Vec::new(),
         }
     }
 
     fn write(&mut self, columns: &[ArrayRef]) -> Result<(), DataError> {
+        let rows = rows_of(columns);
+        for start in (0..rows).step_by(PIECE_ROWS) {
+            let length = PIECE_ROWS.min(rows - start);
+            let piece: Vec<_> = columns.iter().map(|array| array.slice(start, length)).collect();
+            self.write_piece(&piece)?;
+            self.lengths.push(length);
+        }
+        Ok(())
+    }
+
+    fn write_piece(&mut self, columns: &[ArrayRef]) -> Result<(), DataError> {
         let mut packed = Vec::new();
         let mut places = Vec::with_capacity(columns.len());
         for (array, column) in columns.iter().zip(&mut self.columns) {
