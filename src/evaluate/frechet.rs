@@ -12,10 +12,9 @@
 
 use std::num::NonZeroUsize;
 
-use nalgebra::{DMatrix, DMatrixView, DVector, Dyn, SVD, SymmetricEigen};
+use nalgebra::{DMatrix, DVector, SVD, SymmetricEigen};
 
-/// A view whose rows may lie apart.
-type Strided<'a> = DMatrixView<'a, f64, Dyn, Dyn>;
+use super::scatter::scatter;
 
 /// Eigenvalues and singular values are found to this relative precision.
 const PRECISION: f64 = 1e-13;
@@ -23,10 +22,6 @@ const PRECISION: f64 = 1e-13;
 const SWEEPS: usize = 100_000;
 /// A thread of its own pays from so many rows on.
 const ROWS_A_THREAD: usize = 1000;
-/// Rows that are multiplied together: as doubles, few enough for a core's own cache.
-const ROWS_A_PIECE: usize = 128;
-/// A product is computed in so many strips; what lies below the diagonal is that above it.
-const STRIPS: usize = 4;
 
 /// A sample as the mean of its rows and how they spread around it.
 #[derive(Clone, Debug)]
@@ -124,28 +119,17 @@ fn deviate(rows: &[f32], mean: &[f64], scale: f64, deviations: &mut [f64]) {
     }
 }
 
-/// The covariance of rows: shared out among the cores, and piece by piece on each, so that a piece is read from memory
-/// once.
+/// The covariance of rows, shared out among the cores.
 fn covariance(rows: &[f32], mean: &[f64], scale: f64) -> DMatrix<f64> {
     let width = mean.len();
     let count = rows.len() / width;
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = cores.min(count / ROWS_A_THREAD).max(1);
     let share = count.div_ceil(threads);
-    let part = |rows: &[f32]| {
-        let mut sum = DMatrix::zeros(width, width);
-        let mut deviations = vec![0.0; ROWS_A_PIECE * width];
-        for piece in rows.chunks(ROWS_A_PIECE * width) {
-            let deviations = &mut deviations[..piece.len()];
-            deviate(piece, mean, scale, deviations);
-            add_square(deviations, &mut sum);
-        }
-        sum
-    };
-    let mut sum = std::thread::scope(|scope| {
+    let sum = std::thread::scope(|scope| {
         let work: Vec<_> = rows
             .chunks(share * width)
-            .map(|rows| scope.spawn(move || part(rows)))
+            .map(|rows| scope.spawn(move || scatter(rows, mean)))
             .collect();
         work.into_iter()
             .map(|work| {
@@ -154,24 +138,7 @@ fn covariance(rows: &[f32], mean: &[f64], scale: f64) -> DMatrix<f64> {
             })
             .fold(DMatrix::zeros(width, width), |sum, part| sum + part)
     });
-    sum.fill_lower_triangle_with_upper_triangle();
-    sum
-}
-
-/// Adds a matrix times itself transposed, given by columns, to the upper triangle of a sum: strip by strip through the
-/// blocked product (a transposed view is the same numbers with their strides exchanged).
-fn add_square(numbers: &[f64], sum: &mut DMatrix<f64>) {
-    let size = sum.nrows();
-    let count = numbers.len() / size;
-    let strip = size.div_ceil(STRIPS);
-    for start in (0..size).step_by(strip) {
-        let (rows, rest) = (strip.min(size - start), size - start);
-        let left: Strided<'_> = DMatrixView::from_slice_with_strides(&numbers[start..], rows, count, 1, size);
-        let right: Strided<'_> =
-            DMatrixView::from_slice_with_strides(&numbers[start..], count, rest, size, 1);
-        sum.view_mut((start, start), (rows, rest))
-            .gemm(1.0, &left, &right, 1.0);
-    }
+    sum * (scale * scale)
 }
 
 /// One side of the distance, prepared for many comparisons.

@@ -3,6 +3,7 @@
 
 mod frechet;
 pub mod image;
+mod scatter;
 mod variation;
 
 pub use frechet::{FrechetReference, Moments, frechet_distance};

@@ -109,9 +109,16 @@ impl<'a> Shelver<'a> {
     /// # Errors
     /// When arrays do not have one type and length as promised.
     pub fn finish<'n>(self, names: impl Iterator<Item = &'n str>) -> Result<Shelved, ArrowError> {
-        let Self {
-            pieces, starts, file, ..
-        } = self;
+        let Self { pieces, file, .. } = self;
+        let lengths = match &file {
+            Some(file) => file.lengths.clone(),
+            None => pieces.iter().map(|columns| rows_of(columns)).collect(),
+        };
+        let starts = lengths.into_iter().scan(0, |rows, length| {
+            *rows += length;
+            Some(*rows)
+        });
+        let starts = std::iter::once(0).chain(starts).collect();
         let types: Vec<DataType> = match &file {
             Some(file) => file.columns.iter().map(Column::data_type).collect(),
             None => types_of(&pieces),
