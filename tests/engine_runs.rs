@@ -187,3 +187,82 @@ fn a_changed_table_waits_for_an_answer() {
     assert!(dataset.may_be_version_of.is_empty());
     assert_eq!(dataset.budget.as_ref().unwrap().jobs, 2);
 }
+
+/// A long run that is kept from its first step on.
+fn start_kept(engine: &Engine) -> RunId {
+    engine.send(Command::Start(Box::new(RunRequest {
+        overrides: vec![
+            ("steps".into(), "200000".into()),
+            ("batch-size".into(), "32".into()),
+        ],
+        keep_every: Some(Duration::from_secs(3600)),
+        ..RunRequest::default()
+    })));
+    wait(engine, |event| match event {
+        EngineEvent::Started { run, .. } => Some(*run),
+        EngineEvent::RunFailed { problem, .. } => panic!("{problem}"),
+        _ => None,
+    })
+}
+
+fn name_of(engine: &Engine, run: RunId) -> Option<String> {
+    engine.snapshot().run(run).unwrap().name.clone()
+}
+
+#[test]
+fn a_name_outlives_the_program_with_its_run() {
+    let bench = Bench::new();
+    let table = bench.visits(300);
+    let name_file = bench.home().join("checkpoints/entry-1.name");
+    {
+        let engine = open(&bench, &table);
+        let run = start_kept(&engine);
+        for name in ["first try", "  ", "夜间 \"B\" "] {
+            engine.send(Command::Rename(run, name.into()));
+        }
+        let start = Instant::now();
+        while name_of(&engine, run).as_deref() != Some("夜间 \"B\"") {
+            assert!(start.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // It is there as soon as it is shown: a crash would not take it away.
+        assert_eq!(std::fs::read_to_string(&name_file).unwrap(), "夜间 \"B\"");
+        let checkpoint = bench.home().join("checkpoints/entry-1.checkpoint");
+        while !checkpoint.exists() {
+            assert!(start.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    let listed = bench.json(&["runs", "list"]);
+    assert_eq!(listed["runs"][0]["name"], "夜间 \"B\"");
+    let said = bench.run(&["runs", "list"]);
+    assert!(String::from_utf8_lossy(&said.stdout).contains("“夜间 \"B\"”"));
+
+    let engine = Engine::spawn(&bench.home(), Arc::new(|| {})).unwrap();
+    let take_up = Command::TakeUp {
+        id: "entry-1".into(),
+        device: None,
+        watched: true,
+    };
+    engine.send(take_up);
+    let run = wait(&engine, |event| match event {
+        EngineEvent::Started { run, .. } => Some(*run),
+        _ => None,
+    });
+    assert_eq!(name_of(&engine, run).as_deref(), Some("夜间 \"B\""));
+    // An empty name takes the given one away, here and on disk; so does the end of the run.
+    engine.send(Command::Rename(run, String::new()));
+    engine.send(Command::Rename(run, "again".into()));
+    engine.send(Command::Stop(run));
+    wait(&engine, |event| match event {
+        EngineEvent::Finished { run: ended, .. } => (*ended == run).then_some(()),
+        EngineEvent::RunFailed { problem, .. } => panic!("{problem}"),
+        _ => None,
+    });
+    assert_eq!(name_of(&engine, run).as_deref(), Some("again"));
+    engine.send(Command::Rename(run, "and again".into()));
+    drop(engine);
+    let left = std::fs::read_dir(bench.home().join("checkpoints")).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -128,10 +128,11 @@ fn list(json: bool) -> Result<(), CliError> {
         return print_line("no run was cut short");
     }
     all.iter().try_for_each(|known| {
+        let called = (known.name.as_ref()).map_or_else(String::new, |name| format!("  “{name}”"));
         print_line(&match &known.run {
-            Ok(run) => format!("{}  {}", known.id, line(run)),
+            Ok(run) => format!("{}{called}  {}", known.id, line(run)),
             Err(problem) => format!(
-                "{}  cannot be taken up (what it reserved stays charged): {problem}",
+                "{}{called}  cannot be taken up (what it reserved stays charged): {problem}",
                 known.id
             ),
         })
@@ -160,6 +161,7 @@ fn describe(known: &Interrupted) -> Value {
     match &known.run {
         Ok(run) => json!({
             "id": known.id,
+            "name": known.name,
             "dataset": run.dataset,
             "method": run.method.name(),
             "epsilon": run.target.map(|target| target.epsilon),
@@ -173,6 +175,7 @@ fn describe(known: &Interrupted) -> Value {
         }),
         Err(problem) => json!({
             "id": known.id,
+            "name": known.name,
             "ledger_entry": known.entry,
             "problem": problem.to_string(),
         }),

@@ -96,6 +96,8 @@ pub(super) enum Note {
     RunStarted {
         run: RunId,
         entry: Option<EntryId>,
+        /// The name by which it can be taken up; none for a run that is not kept.
+        kept: Option<String>,
     },
     RunWarning {
         run: RunId,
@@ -262,7 +264,7 @@ impl Coordinator {
             Command::Resume(run) => self.runs.resume(run),
             Command::Stop(run) => self.stop_run(run),
             Command::Discard(run) => self.discard_run(run),
-            Command::Rename(run, name) => self.runs.rename(run, &name),
+            Command::Rename(run, name) => self.rename_run(run, &name),
             Command::Forget(run) => self.runs.forget(run),
             Command::Export(request) => self.start_export(*request),
             Command::CancelExport => self.export.cancel(),
@@ -333,7 +335,7 @@ impl Coordinator {
             Note::Weighed(answer) => self.weighed(*answer),
             Note::FigureSaved(outcome) => self.figure_saved(outcome),
             Note::RunPlanned { run, plan, device } => self.runs.set_plan(run, plan, device),
-            Note::RunStarted { run, entry } => self.run_started(run, entry),
+            Note::RunStarted { run, entry, kept } => self.run_started(run, entry, kept),
             Note::RunWarning { run, message } => {
                 self.tell(EngineEvent::Warning {
                     run: Some(run),

@@ -14,8 +14,9 @@ use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::session::SessionData;
 use crate::engine::snapshot::Dataset;
 use crate::export::certificate::Resumed;
-use crate::export::{CheckpointFile, Recipe, StepJournal};
+use crate::export::{CheckpointFile, ExportError, Recipe, StepJournal, write_atomically};
 use crate::message;
+use crate::num::files::read_whole;
 use crate::privacy::ledger::{Entry, EntryId, Status};
 use crate::privacy::{CountedEvent, EventList, PrivacyEvent};
 use crate::train::keep::TakenUp;
@@ -24,6 +25,8 @@ use crate::train::keep::TakenUp;
 const CHECKPOINT: &str = "checkpoint";
 /// How the name of a journal ends.
 const JOURNAL: &str = "steps";
+/// How the name of the file ends that holds what a person calls a run.
+const GIVEN_NAME: &str = "name";
 /// How the name of a run with an entry in the ledger begins.
 const ENTRY: &str = "entry-";
 /// How the name of a run without a promise begins.
@@ -31,6 +34,9 @@ const PLAIN: &str = "run-";
 
 /// Runs without a promise that can be kept at a time.
 const MOST_PLAIN: u64 = 10_000;
+
+/// Far more than the longest name that can be typed.
+const MOST_NAME_BYTES: u64 = 4096;
 
 /// What the engine keeps of a run beside its state: choices and public knowledge, the events, and the data set's
 /// keyed seal. No rows, and nothing read off rows.
@@ -107,6 +113,8 @@ impl InterruptedRun {
 pub struct Interrupted {
     /// Its name, by which it is taken up.
     pub id: String,
+    /// What a person called it.
+    pub name: Option<String>,
     /// Its entry in the ledger, by the name.
     pub entry: Option<EntryId>,
     /// What is known of it, or why it cannot be taken up.
@@ -118,7 +126,8 @@ pub(super) fn folder(home: &Path) -> PathBuf {
     home.join("checkpoints")
 }
 
-/// The two files of a run.
+/// The files of a run: checkpoint and journal, and what a person calls it, which is written whenever that changes and
+/// not only with the next checkpoint.
 #[derive(Clone, Debug)]
 pub(super) struct KeptFiles {
     pub id: String,
@@ -140,7 +149,11 @@ impl KeptFiles {
         }
         let free = (1..=MOST_PLAIN)
             .map(|number| Self::of(home, &format!("{PLAIN}{number}")))
-            .find(|files| !files.journal().exists() && !files.checkpoint().exists());
+            .find(|files| {
+                [files.journal(), files.checkpoint(), files.given_name_file()]
+                    .iter()
+                    .all(|path| !path.exists())
+            });
         free.unwrap_or_else(|| Self::of(home, PLAIN))
     }
 
@@ -152,28 +165,50 @@ impl KeptFiles {
         self.folder.join(format!("{}.{JOURNAL}", self.id))
     }
 
+    fn given_name_file(&self) -> PathBuf {
+        self.folder.join(format!("{}.{GIVEN_NAME}", self.id))
+    }
+
+    /// What a person called the run; nothing if its file cannot be read, since nothing depends on it.
+    pub fn given_name(&self) -> Option<String> {
+        let bytes = read_whole(&self.given_name_file(), MOST_NAME_BYTES).ok()?;
+        let name = String::from_utf8(bytes).ok()?.trim().to_owned();
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// Keeps what a person calls the run, or that it is called by itself again.
+    ///
+    /// # Errors
+    /// When the file cannot be written or taken away.
+    pub fn give_name(&self, name: Option<&str>) -> Result<(), Problem> {
+        let outcome = match name {
+            Some(name) => write_atomically(&self.given_name_file(), name.as_bytes(), true),
+            None => remove_if_there(&self.given_name_file())
+                .map_err(|source| ExportError::from_write(&self.given_name_file(), source)),
+        };
+        outcome.map_err(|error| Problem::new(Area::Train, &error))
+    }
+
     /// Takes the checkpoint away for good: after this the run cannot be taken up, whatever happens to the machine.
     ///
     /// # Errors
     /// When it is still there.
     pub fn remove_checkpoint(&self) -> std::io::Result<()> {
-        match fs::remove_file(self.checkpoint()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ if cfg!(unix) && self.folder.exists() => fs::File::open(&self.folder)?.sync_all(),
-            _ => Ok(()),
+        remove_if_there(&self.checkpoint())?;
+        if cfg!(unix) && self.folder.exists() {
+            fs::File::open(&self.folder)?.sync_all()?;
         }
+        Ok(())
     }
 
-    /// Takes both files away: the checkpoint first, so that no journal is ever missing beside one.
+    /// Takes all files away: the checkpoint first, so that no journal is ever missing beside one.
     ///
     /// # Errors
     /// When one of them is still there.
     pub fn remove(&self) -> std::io::Result<()> {
         self.remove_checkpoint()?;
-        match fs::remove_file(self.journal()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        remove_if_there(&self.journal())?;
+        remove_if_there(&self.given_name_file())
     }
 
     fn entry(&self) -> Option<EntryId> {
@@ -191,6 +226,7 @@ impl KeptFiles {
             .and_then(|(announced, _)| self.describe(announced));
         Some(Interrupted {
             id: self.id.clone(),
+            name: self.given_name(),
             entry: self.entry(),
             run: run.map(Arc::new),
         })
@@ -290,6 +326,14 @@ impl KeptRun {
     }
 }
 
+/// Takes a file away, if it is there.
+fn remove_if_there(path: &Path) -> std::io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Where a run goes on. Without a promise nothing is counted, so no step is lost.
 fn goes_on(run: &KeptRun, step: u64, announced: u64) -> u64 {
     let counted = if run.entry.is_some() { announced } else { 0 };
@@ -307,7 +351,10 @@ pub(super) fn find(home: &Path) -> Vec<Interrupted> {
             let path = entry.path();
             let ending = path.extension()?;
             let stem = path.file_stem()?.to_str()?;
-            (ending == CHECKPOINT || ending == JOURNAL).then(|| stem.to_owned())
+            let is_kept = [CHECKPOINT, JOURNAL, GIVEN_NAME]
+                .iter()
+                .any(|kept| ending == *kept);
+            is_kept.then(|| stem.to_owned())
         })
         .collect();
     ids.sort_by_key(|id| (id.len(), id.clone()));

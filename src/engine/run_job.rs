@@ -212,7 +212,11 @@ impl RunJob {
             None => self.reserve(promise, &planned)?,
         };
         let mut kept = self.keep(held, entry, (&summary, &planned), choices);
-        let _ = self.notes.send(Note::RunStarted { run: self.id, entry });
+        let _ = self.notes.send(Note::RunStarted {
+            run: self.id,
+            entry,
+            kept: kept.keeper.as_ref().map(RunKeeper::id),
+        });
 
         let mut watcher = Watcher::new(Arc::clone(&self.slot), Arc::clone(&self.control), &summary);
         let keeping = match (&kept.keeper, self.request.keep_every) {

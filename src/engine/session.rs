@@ -16,6 +16,7 @@ use crate::message;
 use crate::num::Message;
 use crate::privacy::Neighboring;
 use crate::train::image::ImageSettings;
+use crate::train::pairs::PairSettings;
 use crate::train::{RunSettings, TrainSettings};
 
 /// The version of the file that this program writes, and the newest that it reads.
@@ -77,6 +78,8 @@ pub struct SessionPlan {
     pub seed: Option<u64>,
     /// Settings for a table; none for the recommended ones.
     pub settings: Option<TrainSettings>,
+    /// Settings for a table by one release; none for the recommended ones, and in sessions that are older than they are.
+    pub pair_settings: Option<PairSettings>,
     /// Settings for images; none for the recommended ones.
     pub image_settings: Option<ImageSettings>,
 }
@@ -97,6 +100,7 @@ impl SessionPlan {
             relation: target.neighboring,
             seed: request.seed,
             settings: request.settings.as_ref().and_then(RunSettings::table).cloned(),
+            pair_settings: request.settings.as_ref().and_then(RunSettings::pairs).cloned(),
             image_settings: request.settings.as_ref().and_then(RunSettings::images).cloned(),
         }
     }
@@ -112,6 +116,7 @@ impl SessionPlan {
             method: self.method,
             target: self.method.is_private().then_some(target),
             settings: (self.settings.clone().map(RunSettings::Table))
+                .or_else(|| self.pair_settings.clone().map(RunSettings::Pairs))
                 .or_else(|| self.image_settings.clone().map(RunSettings::Images)),
             seed: self.seed,
             ..RunRequest::default()
@@ -329,6 +334,75 @@ mod tests {
             ..SessionPlan::default()
         };
         assert!(gan.request().target.is_none());
+    }
+
+    /// A session with this request, written and opened again.
+    fn reopened(request: &RunRequest) -> Session {
+        let home = tempfile::tempdir().unwrap();
+        let session = Session {
+            plan: SessionPlan::of(request),
+            ..session()
+        };
+        session.keep(home.path()).unwrap();
+        let opened = Session::load(&Session::file(home.path())).unwrap();
+        assert_eq!(opened, session);
+        opened
+    }
+
+    #[test]
+    fn every_methods_own_settings_come_back() {
+        let changed = |settings: RunSettings| match settings {
+            RunSettings::Table(settings) => RunSettings::Table(TrainSettings {
+                steps: 77,
+                critic_hidden: vec![8, 9],
+                ..settings
+            }),
+            RunSettings::Pairs(settings) => RunSettings::Pairs(PairSettings {
+                steps: 78,
+                pair_weight: 12.5,
+                marginal_share: 0.2,
+                generator_hidden: vec![10, 11],
+                ..settings
+            }),
+            RunSettings::Images(settings) => RunSettings::Images(ImageSettings {
+                steps: 79,
+                ..settings
+            }),
+        };
+        let on_tables = Method::FOR_TABLES.map(|method| (method, false));
+        let on_images = Method::FOR_IMAGES.map(|method| (method, true));
+        for (method, is_of_images) in on_tables.into_iter().chain(on_images) {
+            let recommended = method.settings(is_of_images);
+            for settings in [None, Some(recommended.clone()), Some(changed(recommended))] {
+                let request = RunRequest {
+                    method,
+                    target: method.is_private().then(PrivacyTarget::default),
+                    settings,
+                    seed: Some(3),
+                    ..RunRequest::default()
+                };
+                assert_eq!(reopened(&request).plan.request(), request);
+            }
+        }
+    }
+
+    #[test]
+    fn a_session_from_before_these_settings_opens() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("old.session.toml");
+        let request = RunRequest {
+            settings: Some(Method::Gem.settings(false)),
+            method: Method::Gem,
+            ..RunRequest::default()
+        };
+        let text = reopened(&request).to_toml().unwrap();
+        let mut old: toml::Table = toml::from_str(&text).unwrap();
+        let plan = old["plan"].as_table_mut().unwrap();
+        assert!(plan.remove("pair_settings").is_some());
+        std::fs::write(&path, toml::to_string(&old).unwrap()).unwrap();
+        let opened = Session::load(&path).unwrap().plan.request();
+        // What was not kept then is what is recommended.
+        assert_eq!((opened.method, opened.settings), (Method::Gem, None));
     }
 
     #[test]

@@ -78,18 +78,24 @@ impl PutOff {
 /// Which run, and how far it came.
 pub fn title(cx: &Cx<'_>, waiting: &Interrupted) -> String {
     let t = cx.texts;
-    match &waiting.run {
-        Ok(run) => t.with(
-            "interrupted-title",
-            [
-                ("method", t.get(&format!("method-{}", run.method.name())).into()),
-                ("name", run.dataset.as_str().into()),
-                ("step", format::count(run.step).into()),
-                ("steps", format::count(run.steps).into()),
-            ],
-        ),
-        Err(_) => t.with("interrupted-title-unknown", [("id", waiting.id.as_str().into())]),
-    }
+    let Ok(run) = &waiting.run else {
+        let called = waiting.name.as_ref().unwrap_or(&waiting.id);
+        return t.with("interrupted-title-unknown", [("id", called.as_str().into())]);
+    };
+    let key = match &waiting.name {
+        Some(_) => "interrupted-title-named",
+        None => "interrupted-title",
+    };
+    t.with(
+        key,
+        [
+            ("called", waiting.name.as_deref().unwrap_or_default().into()),
+            ("method", t.get(&format!("method-{}", run.method.name())).into()),
+            ("name", run.dataset.as_str().into()),
+            ("step", format::count(run.step).into()),
+            ("steps", format::count(run.steps).into()),
+        ],
+    )
 }
 
 /// What going on means for the account.

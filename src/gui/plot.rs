@@ -183,6 +183,12 @@ impl Chart<'_> {
         }
         let enabled = ui.is_enabled();
         response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.name));
+        // What stands at the lines' ends, for who does not see it.
+        ui.ctx().accesskit_node_builder(response.id, |node| {
+            let named = self.curves.iter().filter(|curve| !curve.name.is_empty());
+            let ends: Vec<String> = named.filter_map(|curve| self.end_of(curve)).collect();
+            node.set_value(ends.join(", "));
+        });
         self.menu(&response, cx, rect);
         if held || moved {
             let place = Rect::from_min_size(
@@ -197,6 +203,11 @@ impl Chart<'_> {
                 ui.data_mut(|data| data.insert_temp(held_id, false));
             }
         }
+    }
+
+    /// A curve's name and last value.
+    fn end_of(&self, curve: &Curve<'_>) -> Option<String> {
+        last(curve.line).map(|[_, value]| format!("{} {}", curve.name, (self.write)(value)))
     }
 
     /// What a right click, or the menu key on the focused plot, offers: the points and the picture.
@@ -357,8 +368,9 @@ impl Chart<'_> {
             });
         }
         for curve in self.curves.iter().filter(|curve| !curve.name.is_empty()) {
-            let Some(end) = last(curve.line) else { continue };
-            let text = format!("{} {}", curve.name, (self.write)(end[1]));
+            let Some((end, text)) = last(curve.line).zip(self.end_of(curve)) else {
+                continue;
+            };
             written.push(labels::Label {
                 galley: name(text, FontId::new(SMALL, semibold()), curve.text),
                 anchors: vec![place(end)],

@@ -266,6 +266,7 @@ plot-follow-tip = Show the whole run again and follow it
 ## Runs that were cut short
 
 interrupted-title = { $method } on { $name } was cut short: kept at step { $step } of { $steps }
+interrupted-title-named = “{ $called }” ({ $method } on { $name }) was cut short: kept at step { $step } of { $steps }
 interrupted-title-unknown = The run { $id } was cut short
 interrupted-later = Ask again at the next start
 interrupted-resume = Resume
@@ -297,4 +298,5 @@ compare-state = State
 compare-overlay = Draw { $name } over the run in view
 compare-rename = Rename
 compare-rename-tip = Rename { $name }
+compare-forget = Delete { $name }; its ledger entry stays
 compare-new-name = New name of the run

@@ -225,6 +225,7 @@ journal-io = { $path }：步数日志无法使用
 journal-held = { $path }：这次训练正在另一个程序中进行；请先结束那边
 journal-damaged = { $path }：步数日志已损坏，无人知道走过多少步
 say-not-announced = 训练继续，但如果程序中断就不能再继续它：步数日志无法写入（{ $reason }）
+say-name-not-kept = 程序结束后训练的名称不会保留：{ $reason }
 say-not-kept = 训练继续，但第 { $step } 步的状态未能保存：{ $reason }
 say-not-kept-at-all = 训练继续，但如果程序中断就不能再继续它：{ $reason }
 say-schema-unwritable = 数据结构无法写出

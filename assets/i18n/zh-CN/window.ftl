@@ -260,6 +260,7 @@ plot-follow-tip = 重新显示整个过程并跟随
 ## 中断的训练
 
 interrupted-title = { $name } 上的{ $method }训练中断了：保存在第 { $step } 步，共 { $steps } 步
+interrupted-title-named = “{ $called }”（{ $name } 上的{ $method }）中断了：保存在第 { $step } 步，共 { $steps } 步
 interrupted-title-unknown = 训练 { $id } 中断了
 interrupted-later = 下次启动时再问
 interrupted-resume = 继续
@@ -291,4 +292,5 @@ compare-state = 状态
 compare-overlay = 把 { $name } 画在当前训练之上
 compare-rename = 改名
 compare-rename-tip = 给 { $name } 改名
+compare-forget = 删除 { $name }；其账本条目保留
 compare-new-name = 训练的新名称

@@ -8,6 +8,7 @@ use crate::data::Room;
 use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Coordinator;
 use crate::engine::event::{Area, EngineEvent, Problem};
+use crate::engine::interrupted::KeptFiles;
 use crate::engine::run_job::{DeviceLost, FinishedRun, RunEnd, RunJob};
 use crate::engine::snapshot::{CriticView, RunState, RunView, SampleRows, Series};
 use crate::engine::watcher::RunSlot;
@@ -38,6 +39,8 @@ struct Run {
     unwanted: Arc<AtomicBool>,
     /// What came of it, for exports.
     finished: Option<Arc<FinishedRun>>,
+    /// The files from which it can be taken up, while there are any.
+    kept: Option<KeptFiles>,
 }
 
 impl Runs {
@@ -98,13 +101,6 @@ impl Runs {
         }
     }
 
-    pub fn rename(&mut self, id: RunId, name: &str) {
-        if let Some(run) = self.find(id) {
-            let name = name.trim();
-            Arc::make_mut(&mut run.view).name = (!name.is_empty()).then(|| name.to_owned());
-        }
-    }
-
     pub fn forget(&mut self, id: RunId) {
         self.runs
             .retain(|run| run.view.id != id || run.view.state.is_active());
@@ -143,6 +139,7 @@ impl Runs {
                 live.put_into(view);
             }
             view.seconds_left = None;
+            run.kept = None;
             match end {
                 RunEnd::Finished(finished, claims) => {
                     view.claims = Some(claims.clone());
@@ -224,9 +221,10 @@ impl Coordinator {
         let id = RunId(self.runs.started);
         let control = Arc::new(Control::default());
         let slot = Arc::new(RunSlot::default());
+        let kept = takes_up.as_ref().map(|id| KeptFiles::of(&self.home, id));
         let view = Arc::new(RunView {
             id,
-            name: None,
+            name: kept.as_ref().and_then(KeptFiles::given_name),
             entry: None,
             dataset: dataset.name.clone(),
             method: request.method,
@@ -282,6 +280,7 @@ impl Coordinator {
             waiting: Some(job),
             unwanted,
             finished: None,
+            kept,
         });
         self.start_waiting_runs();
     }
@@ -329,14 +328,45 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn run_started(&mut self, id: RunId, entry: Option<EntryId>) {
+    /// Gives a run another name, which outlives the program as far as the run does.
+    pub(super) fn rename_run(&mut self, id: RunId, name: &str) {
         if let Some(run) = self.runs.find(id) {
+            let name = name.trim();
+            Arc::make_mut(&mut run.view).name = (!name.is_empty()).then(|| name.to_owned());
+            self.keep_name(id);
+        }
+    }
+
+    /// Keeps a run's name beside its checkpoint, if it has one.
+    fn keep_name(&mut self, id: RunId) {
+        let Some(run) = self.runs.find(id) else { return };
+        let Some(files) = &run.kept else { return };
+        if let Err(problem) = files.give_name(run.view.name.as_deref()) {
+            let message = message!(
+                "say-name-not-kept",
+                "the run's name is not kept beyond the end of the program: {reason}",
+                reason = problem.message
+            );
+            self.tell(EngineEvent::Warning {
+                run: Some(id),
+                area: Area::Train,
+                message,
+            });
+        }
+    }
+
+    pub(super) fn run_started(&mut self, id: RunId, entry: Option<EntryId>, kept: Option<String>) {
+        let kept = kept.map(|kept| KeptFiles::of(&self.home, &kept));
+        if let Some(run) = self.runs.find(id) {
+            run.kept = kept;
             let view = Arc::make_mut(&mut run.view);
             view.entry = entry;
             if view.state == RunState::Preparing {
                 view.state = RunState::Running;
             }
         }
+        // It may have been renamed while it waited.
+        self.keep_name(id);
         self.refresh_ledger();
         self.find_interrupted();
         self.tell(EngineEvent::Started {

@@ -235,15 +235,15 @@ impl Compare {
             widgets::row_line(ui, p);
             let rename = RichText::new(t.get("compare-rename")).size(SMALL);
             let hint = t.with("compare-rename-tip", [("name", name.as_str().into())]);
-            if ui
+            let button = ui
                 .add(egui::Button::new(rename).frame(false))
-                .on_hover_text(hint)
-                .clicked()
-            {
+                .on_hover_text(&*hint);
+            button.widget_info(|| egui::WidgetInfo::labeled(Role::Button, true, &*hint));
+            if button.clicked() {
                 self.renaming = Some((run.id, run.name.clone().unwrap_or_else(|| name.clone())));
             }
-            if !run.state.is_active() && widgets::icon_button(ui, Icon::Close, t.get("run-forget")).clicked()
-            {
+            let hint = t.with("compare-forget", [("name", name.as_str().into())]);
+            if !run.state.is_active() && widgets::icon_button(ui, Icon::Close, &hint).clicked() {
                 cx.intents.push(Intent::AskForget(run.id));
             }
         });
