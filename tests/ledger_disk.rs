@@ -158,3 +158,50 @@ fn a_full_or_read_only_disk_is_refused_and_nothing_is_spent() {
     let error = write_atomically(&table, b"x", false).unwrap_err();
     assert!(matches!(error, ExportError::FolderReadOnly { .. }), "{error:?}");
 }
+
+/// A first start on a disk of any size that is too small: the reason is the space, whichever file had none.
+#[test]
+fn a_first_start_on_a_full_disk_says_that_it_is_full() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut refused = 0;
+    for kilobytes in [4, 8, 12, 16, 24, 32, 40] {
+        let home = folder.path().join(format!("home-{kilobytes}"));
+        fs::create_dir(&home).unwrap();
+        if !mount(&format!("size={kilobytes}k"), &home) {
+            println!("skipped: no right to mount a small disk");
+            return;
+        }
+        let _mounted = Mounted(&home);
+        let mut ledger = match Ledger::open_to_read(&home) {
+            Ok(ledger) => ledger,
+            Err(error) => {
+                assert!(
+                    matches!(error, LedgerError::NoSpace { .. }),
+                    "{kilobytes}: {error:?}"
+                );
+                assert!(
+                    Ledger::inspect(&home).is_err_and(|error| matches!(error, LedgerError::NoSpace { .. }))
+                );
+                refused += 1;
+                continue;
+            }
+        };
+        // Nothing was ever kept there, which can be looked at; nothing can be spent.
+        assert!(ledger.is_read_only() && ledger.entries(None).unwrap().is_empty());
+        let dataset = ledger.identify([1; 32]).unwrap();
+        let error = ledger
+            .set_total(&dataset, "rows.csv", (1.0, 1e-5), "x")
+            .unwrap_err();
+        assert!(
+            matches!(error, LedgerError::NoSpace { .. }),
+            "{kilobytes}: {error:?}"
+        );
+        let said = error.to_string();
+        assert!(
+            said.contains("disk is full") && said.contains("free some space"),
+            "{said}"
+        );
+        refused += 1;
+    }
+    assert_eq!(refused, 7);
+}

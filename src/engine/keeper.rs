@@ -10,7 +10,7 @@ use crate::engine::coordinator::Note;
 use crate::engine::event::{Area, Problem};
 use crate::engine::interrupted::{KeptFiles, KeptRun, folder};
 use crate::engine::told;
-use crate::export::{StepJournal, save_checkpoint};
+use crate::export::{ExportError, StepJournal, save_checkpoint};
 use crate::message;
 use crate::num::Message;
 use crate::train::keep::{Checkpoint, KeepError, Keeper};
@@ -55,7 +55,8 @@ impl RunKeeper {
     /// When folder or journal cannot be made.
     pub fn begin(home: &Path, run: KeptRun, teller: Teller) -> Result<Self, Problem> {
         let failed = |error: &(dyn std::error::Error + 'static)| Problem::new(Area::Train, error);
-        std::fs::create_dir_all(folder(home)).map_err(|error| failed(&error))?;
+        let folder = folder(home);
+        std::fs::create_dir_all(&folder).map_err(|error| failed(&ExportError::from_write(&folder, error)))?;
         let files = KeptFiles::name(home, run.entry);
         let journal = StepJournal::create(&files.journal()).map_err(|error| failed(&error))?;
         Ok(Self::new(files, journal, run, teller, false))

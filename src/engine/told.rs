@@ -164,6 +164,7 @@ fn data(error: &DataError) -> Message {
 
 fn journal(error: &JournalError) -> Message {
     match error {
+        JournalError::NoSpace { path, .. } => said!(error, "journal-no-space", path = path),
         JournalError::Io { path, .. } => said!(error, "journal-io", path = path),
         JournalError::Held { path } => said!(error, "journal-held", path = path),
         JournalError::Damaged { path } => said!(error, "journal-damaged", path = path),

@@ -25,6 +25,15 @@ const RECORD: usize = 8 + 3 * 8 + CHECK;
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
+    /// The disk is full.
+    #[error("{}: the disk is full, so the journal of steps cannot be written; free some space there", .path.display())]
+    NoSpace {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
     /// It cannot be read or written.
     #[error("{}: the journal of steps cannot be used", .path.display())]
     Io {
@@ -46,6 +55,19 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
+}
+
+impl JournalError {
+    /// Sorts a failure by what a person can do about it.
+    fn from_file(path: &Path, source: io::Error) -> Self {
+        let path = path.into();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::NoSpace { path, source }
+            }
+            _ => Self::Io { path, source },
+        }
+    }
 }
 
 /// What a record says.
@@ -120,10 +142,7 @@ impl StepJournal {
     /// # Errors
     /// When it cannot be written, or is there already.
     pub fn create(path: &Path) -> Result<Self, JournalError> {
-        let failed = |source| JournalError::Io {
-            path: path.into(),
-            source,
-        };
+        let failed = |source| JournalError::from_file(path, source);
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -131,6 +150,21 @@ impl StepJournal {
             .open(path)
             .map_err(failed)?;
         lock(&file, path)?;
+        let written = Self::begin(&mut file);
+        if let Err(source) = written {
+            // Half a journal would look like a run that was cut short.
+            let _ = std::fs::remove_file(path);
+            return Err(failed(source));
+        }
+        Ok(Self {
+            file,
+            path: path.into(),
+            number: 1,
+        })
+    }
+
+    /// Fills both places of a new journal.
+    fn begin(file: &mut File) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(2 * PLACE);
         for number in [0, 1] {
             let record = Record {
@@ -140,14 +174,8 @@ impl StepJournal {
             };
             bytes.extend_from_slice(&record.to_bytes());
         }
-        file.write_all(&bytes)
-            .and_then(|()| file.sync_all())
-            .map_err(failed)?;
-        Ok(Self {
-            file,
-            path: path.into(),
-            number: 1,
-        })
+        file.write_all(&bytes)?;
+        file.sync_all()
     }
 
     /// Takes up a journal and says how many steps may have been taken.
@@ -155,10 +183,7 @@ impl StepJournal {
     /// # Errors
     /// When somebody else holds it, or it cannot be read.
     pub fn take_up(path: &Path) -> Result<(Self, u64), JournalError> {
-        let failed = |source| JournalError::Io {
-            path: path.into(),
-            source,
-        };
+        let failed = |source| JournalError::from_file(path, source);
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -175,10 +200,7 @@ impl StepJournal {
     /// # Errors
     /// When it cannot be read.
     pub fn look(path: &Path) -> Result<(u64, bool), JournalError> {
-        let failed = |source| JournalError::Io {
-            path: path.into(),
-            source,
-        };
+        let failed = |source| JournalError::from_file(path, source);
         let mut file = File::open(path).map_err(failed)?;
         let is_held = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         let (steps, _) = read(&mut file, path)?;
@@ -221,10 +243,7 @@ fn read(file: &mut File, path: &Path) -> Result<(u64, u64), JournalError> {
     let mut bytes = Vec::with_capacity(2 * PLACE);
     file.take(2 * PLACE as u64)
         .read_to_end(&mut bytes)
-        .map_err(|source| JournalError::Io {
-            path: path.into(),
-            source,
-        })?;
+        .map_err(|source| JournalError::from_file(path, source))?;
     newest(&bytes).ok_or_else(|| JournalError::Damaged { path: path.into() })
 }
 

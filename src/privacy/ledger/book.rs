@@ -45,6 +45,8 @@ enum Access {
     Read {
         /// The head as it was when the copy was made.
         found: Found,
+        /// Whether the disk is full, so that there is space to be made; otherwise nothing may be written there.
+        is_full: bool,
         /// Holds the copy.
         _folder: TempDir,
     },
@@ -126,17 +128,22 @@ impl Ledger {
     /// # Errors
     /// As [`Ledger::open_to_read`].
     pub fn open_to_read_within(home: &Path, patience: Duration) -> Result<Self, LedgerError> {
-        match Self::open_within(home, patience) {
-            Err(error) if error.is_about_writing() => {}
+        let unwritable = match Self::open_within(home, patience) {
+            Err(error) if error.is_about_writing() => error,
             opened => return opened,
-        }
+        };
         let paths = Paths::new(home);
+        let is_full = unwritable.is_about_space();
         let reading::Copy {
             connection,
             key,
             found,
             folder,
-        } = reading::copy(&paths)?;
+        } = match reading::copy(&paths) {
+            // What a first start left that found the disk full is no ledger yet, and misses nothing but space.
+            Err(_) if is_full => return Err(unwritable),
+            copied => copied?,
+        };
         let walk = Walk::all(&connection, &key, &found)
             .map_err(|error| LedgerError::from_database(&paths.database, error))?;
         if !walk.findings.is_empty() {
@@ -148,6 +155,7 @@ impl Ledger {
             key,
             access: Access::Read {
                 found,
+                is_full,
                 _folder: folder,
             },
             state: walk.state,
@@ -408,8 +416,10 @@ impl Ledger {
     }
 
     fn cannot_write(&self) -> LedgerError {
-        LedgerError::ReadOnly {
-            path: self.paths.database.clone(),
+        let path = self.paths.database.clone();
+        match self.access {
+            Access::Read { is_full: true, .. } => LedgerError::NoSpace { path },
+            _ => LedgerError::ReadOnly { path },
         }
     }
 

@@ -33,7 +33,7 @@ pub enum LedgerError {
         path: PathBuf,
     },
     /// The disk is full.
-    #[error("no space is left for {}; free some space first (nothing was spent)", .path.display())]
+    #[error("the disk is full: no space is left for {}; free some space there and try again (nothing was written)", .path.display())]
     NoSpace {
         /// The file.
         path: PathBuf,
@@ -289,6 +289,11 @@ impl LedgerError {
     /// Whether the home cannot be written, which does not keep anybody from reading it.
     pub(super) fn is_about_writing(&self) -> bool {
         matches!(self, Self::ReadOnly { .. } | Self::NoSpace { .. })
+    }
+
+    /// Whether the disk is full.
+    pub(super) const fn is_about_space(&self) -> bool {
+        matches!(self, Self::NoSpace { .. })
     }
 
     /// Sorts a failure of SQLite by what a person can do about it.

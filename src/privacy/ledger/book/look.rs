@@ -128,7 +128,10 @@ impl Ledger {
                 verify_open(&connection, &key, &paths, &lock)
             }
             Err(error) if error.is_about_writing() => {
-                let copy = reading::copy(&paths)?;
+                let copy = match reading::copy(&paths) {
+                    Err(_) if error.is_about_space() => return Err(error),
+                    copied => copied?,
+                };
                 verify_as_of(&copy.connection, &copy.key, &paths, &copy.found)
             }
             Err(other) => Err(other),
