@@ -112,6 +112,51 @@ fn a_recipe_brings_its_schema_and_says_when_another_is_used() {
     assert!(!again("own.csv").contains(other));
 }
 
+#[test]
+fn a_recipes_wrong_value_is_told_with_file_key_and_what_was_expected() {
+    let bench = Bench::new();
+    let input = bench.visits(400);
+    let out = bench.path("out.csv");
+    bench.json(&run_of(text(&input), text(&out), &[]));
+    let whole = fs::read_to_string(bench.path("out.csv.recipe.toml")).unwrap();
+    let with = |key: &str, value: &str| {
+        let line = whole.lines().find(|line| line.starts_with(&format!("{key} = ")));
+        let line = format!("\n{}\n", line.unwrap());
+        whole.replacen(&line, &format!("\n{key} = {value}\n"), 1)
+    };
+    let out = bench.path("never.csv");
+    let run = |recipe: &Path| {
+        let arguments = ["synthesize", text(&input), "--recipe", text(recipe)];
+        let out = ["--rows", "10", "--out", text(&out)];
+        bench.fails(1, &[arguments.as_slice(), &out].concat())
+    };
+    for (text, expected) in [
+        (with("method", "\"dogan\""), ["dogan", "dpgan, gem"]),
+        (with("device", "\"abacus\""), ["abacus", "ndarray"]),
+        (with("epsilon", "-1.0"), ["epsilon", "not -1"]),
+        (with("delta", "2.0"), ["delta", "not 2"]),
+        (with("steps", "0"), ["`steps` is 0", "a whole number from 1"]),
+        (
+            with("clip-norm", "-0.5"),
+            ["`clip-norm` is -0.5", "a number from"],
+        ),
+        (with("steps", "\"many\""), ["steps", "expected u64"]),
+        (
+            whole.replace("clip-norm", "clip-worm"),
+            ["clip-worm", "expected one of"],
+        ),
+    ] {
+        let recipe = bench.write("wrong.recipe.toml", &text);
+        let said = run(&recipe);
+        assert!(said.contains("wrong.recipe.toml"), "{said}");
+        assert!(
+            expected.iter().all(|word| said.contains(word)),
+            "{expected:?}: {said}"
+        );
+    }
+    assert!(!out.exists());
+}
+
 /// Writes the certificate anew with a digest that fits: it is a guard, no signature.
 fn forge(path: &Path, edit: impl FnOnce(&mut Value)) {
     let mut certificate: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();

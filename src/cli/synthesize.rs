@@ -175,12 +175,8 @@ fn warn_of_other_schema(driver: &Driver, recipe: &Path) -> Result<(), CliError> 
 
 /// The run that the arguments and the recipe ask for.
 fn request(args: &SynthesizeArgs, is_images: bool) -> Result<RunRequest, CliError> {
-    let recipe = match &args.recipe {
-        Some(path) => Some(Recipe::load(path).map_err(|error| CliError::from_error(&error))?),
-        None => None,
-    };
-    let mut request = match &recipe {
-        Some(recipe) => RunRequest::from_recipe(recipe)?,
+    let mut request = match &args.recipe {
+        Some(path) => RunRequest::load_recipe(path)?,
         None => RunRequest {
             target: None,
             ..RunRequest::default()

@@ -15,9 +15,10 @@ use crate::export::certificate::{
 };
 use crate::export::{Recipe, Written};
 use crate::message;
-use crate::num::Message;
+use crate::num::{Delta, Epsilon, Message};
 use crate::privacy::AccountantKind;
 use crate::privacy::ledger::PrivacyUnit;
+use crate::train::describe;
 use crate::train::image::ImageSettings;
 use crate::train::pairs::PairSettings;
 use crate::train::{DeviceKind, RunSettings, StopReason, TrainSettings};
@@ -214,6 +215,44 @@ pub(super) fn recipe_of(
 }
 
 impl RunRequest {
+    /// The run that a recipe's file describes, with values that can be.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or a value in it is none that the run could have: names file, key and what was
+    /// expected.
+    pub fn load_recipe(path: &Path) -> Result<Self, Problem> {
+        let recipe = Recipe::load(path).map_err(|error| Problem::new(Area::Train, &error))?;
+        let checked = Self::from_recipe(&recipe).and_then(|request| {
+            request.check_values()?;
+            Ok(request)
+        });
+        checked.map_err(|problem| Problem {
+            message: message!(
+                "say-recipe-wrong",
+                "{path}: the recipe cannot be used: {reason}",
+                path = path.display().to_string(),
+                reason = problem.message
+            ),
+            ..problem
+        })
+    }
+
+    /// Whether promise and settings are in their ranges.
+    fn check_values(&self) -> Result<(), Problem> {
+        let wrong = |error: &(dyn std::error::Error + 'static)| Problem::new(Area::Train, error);
+        if let Some(target) = self.target {
+            Epsilon::new(target.epsilon).map_err(|error| wrong(&error))?;
+            Delta::new(target.delta).map_err(|error| wrong(&error))?;
+        }
+        match &self.settings {
+            Some(RunSettings::Table(settings)) => describe::check(settings),
+            Some(RunSettings::Pairs(settings)) => describe::check(settings),
+            Some(RunSettings::Images(settings)) => describe::check(settings),
+            None => Ok(()),
+        }
+        .map_err(|error| wrong(&error))
+    }
+
     /// The run that a recipe describes.
     ///
     /// # Errors
@@ -226,21 +265,24 @@ impl RunRequest {
             .ok_or_else(|| {
                 wrong(message!(
                     "say-recipe-method",
-                    "the recipe's method `{name}` is not known here",
-                    name = recipe.method
+                    "the recipe's method `{name}` is not known here; expected one of {known}",
+                    name = recipe.method,
+                    known = Method::ALL.map(Method::name).join(", ")
                 ))
             })?;
         let device = match &recipe.device {
             Some(name) => DeviceKind::from_name(name).ok_or_else(|| {
                 wrong(message!(
                     "say-recipe-device",
-                    "the recipe's device `{name}` is not known here",
-                    name = name
+                    "the recipe's device `{name}` is not known here; expected one of {known}",
+                    name = name,
+                    known = DeviceKind::ALL.map(DeviceKind::name).join(", ")
                 ))
             })?,
             None => DeviceKind::default(),
         };
-        let misread = |error: toml::de::Error| Problem::new(Area::Train, &error);
+        // The key stands on a line of its own behind what was expected.
+        let misread = |error: toml::de::Error| wrong(error.to_string().trim_end().replace('\n', " ").into());
         let settings = if recipe.settings.contains_key(PairSettings::OWN_KEY) {
             let settings = recipe.settings::<PairSettings>().map_err(misread)?;
             Some(RunSettings::Pairs(settings))
