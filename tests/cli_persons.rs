@@ -162,3 +162,39 @@ fn a_public_number_of_persons_has_to_be_the_tables_and_is_then_protected_no_more
     assert_eq!(certificate["domain"]["persons"], "declared");
     assert!(!is_named(&certificate, "person_count"));
 }
+
+#[test]
+fn the_number_of_persons_can_be_bought_for_the_schema() {
+    let bench = Bench::new();
+    let input = visits(&bench, r#"{ column = "patient", max_rows = 2 }"#);
+    let ask = [
+        "release",
+        text(&input),
+        "--query",
+        "count",
+        "--column",
+        "patient",
+        "--epsilon",
+        "1",
+    ];
+    let bought = bench.json(&ask);
+    let value = bought["value"].as_i64().unwrap();
+    // Discrete Laplace noise of scale 1 is 15 or more with probability 1e-6 at most.
+    assert!(value.abs_diff(PERSONS as i64) < 15, "{bought}");
+    assert_eq!(bought["bought"], true, "{bought}");
+    let schema = fs::read_to_string(bench.path("visits.schema.toml")).unwrap();
+    let schema: toml::Table = toml::from_str(&schema).unwrap();
+    let persons = &schema["unit"]["persons"];
+    assert_eq!(persons["value"].as_integer(), Some(value));
+    assert_eq!(persons["provenance"].as_str(), Some("bought"));
+    let entries = bench.json(&["ledger", "show"]);
+    assert_eq!(entries["entries"][0]["epsilon"], 1.0);
+    // A run under it names its source, and no longer says that the number is told.
+    let result = synthesize(&bench, &input, "dpgan", &bench.path("out.csv"));
+    let certificate = certificate(&result);
+    assert_eq!(certificate["relation"], "add_remove_one");
+    assert_eq!(certificate["domain"]["persons"], "bought");
+    assert!(!is_named(&certificate, "person_count"));
+    let said = bench.fails(1, &[&ask[..], &["--by", "outcome"]].concat());
+    assert!(said.contains("leave out --by"), "{said}");
+}

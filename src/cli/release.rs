@@ -1,4 +1,4 @@
-//! `release`: a private statistic, charged to the ledger; or bounds, values or the row count, bought for the schema.
+//! `release`: a private statistic, charged to the ledger; or bounds, values or the number of rows or persons, bought for the schema.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ pub struct ReleaseArgs {
     /// The schema; without it, INPUT.schema.toml beside the data. What is bought is written into it.
     #[arg(long)]
     schema: Option<PathBuf>,
-    /// The statistic; `bounds` and `categories` (and `count` without a column) buy what the schema needs.
+    /// The statistic; `bounds` and `categories` (and `count` without a column, or of the person column) buy what the schema needs.
     #[arg(long, value_enum)]
     query: QueryName,
-    /// The column. A count without one buys the row count.
+    /// The column. A count without one buys the row count, one of the person column the number of persons.
     #[arg(long)]
     column: Option<String>,
     /// The statistic of each value of this column, which needs a public domain.
@@ -370,6 +370,7 @@ fn purchase_words(purchase: &Purchase, released: &Released) -> String {
         Purchase::Bounds { column, lower, upper } => format!("bounds {lower} and {upper} of `{column}`"),
         Purchase::Domain { column, values } => format!("{} values of `{column}`", values.len()),
         Purchase::Rows(rows) => format!("row count {rows}"),
+        Purchase::Persons(persons) => format!("number of persons {persons}"),
     };
     match &released.schema_saved {
         Some(path) => format!("bought: {what}, written into {}", path.display()),

@@ -22,6 +22,16 @@ pub enum Value {
     Text(String),
 }
 
+impl Value {
+    /// The number, if it is a whole one.
+    pub const fn whole(&self) -> Option<i64> {
+        match self {
+            Self::Whole(value) => Some(*value),
+            Self::Number(_) | Self::Text(_) => None,
+        }
+    }
+}
+
 impl From<Bound> for Value {
     fn from(bound: Bound) -> Self {
         match bound {
@@ -112,6 +122,8 @@ pub enum Purchase {
     },
     /// The number of rows, with its noise; at least 1.
     Rows(u64),
+    /// The number of persons, with its noise; at least 1.
+    Persons(u64),
 }
 
 impl Purchase {
@@ -128,16 +140,27 @@ impl Purchase {
             Self::Domain { column, values } => {
                 find(&mut changed, column)?.buy_domain(values.iter().cloned());
             }
-            Self::Rows(value) => {
-                changed.rows = Some(RowCount {
-                    value: *value,
-                    provenance: Provenance::Bought,
-                });
+            Self::Rows(value) => changed.rows = Some(bought(*value)),
+            Self::Persons(value) => {
+                let unit = changed.unit.as_mut().ok_or_else(|| DataError::Mismatch {
+                    message: message!(
+                        "unit-gone",
+                        "the schema tells no persons apart any more, so their number has no place in it"
+                    ),
+                })?;
+                unit.persons = Some(bought(*value));
             }
         }
         changed.validate()?;
         *schema = changed;
         Ok(())
+    }
+}
+
+const fn bought(value: u64) -> RowCount {
+    RowCount {
+        value,
+        provenance: Provenance::Bought,
     }
 }
 

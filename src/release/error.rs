@@ -109,6 +109,17 @@ pub enum ReleaseError {
         /// The number.
         rows: u64,
     },
+    /// The number of persons is public.
+    #[error(
+        "the schema declares the number of persons ({persons}) public knowledge, so there is nothing to buy"
+    )]
+    PersonsDeclared {
+        /// The number.
+        persons: u64,
+    },
+    /// Persons are counted in all.
+    #[error("persons are counted in all, since their rows may lie in several groups; leave out --by")]
+    PersonsByGroup,
     /// Under replace one the row count is public by definition.
     #[error(
         "under {relation} data sets have the same, public number of rows, so there is nothing to buy; write it into the schema as `rows`"

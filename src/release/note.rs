@@ -29,6 +29,11 @@ pub enum Note {
         /// How many.
         max_rows: u32,
     },
+    /// Persons count, not their rows.
+    PersonsOnce {
+        /// The column that tells persons apart.
+        column: String,
+    },
     /// Rows without a group are left out.
     GroupLeftOut {
         /// The column that groups.
@@ -81,6 +86,10 @@ impl fmt::Display for Note {
             Self::FirstRows { column, max_rows } => write!(
                 f,
                 "the first {max_rows} rows of each person (`{column}`) count; rows without a person do not"
+            ),
+            Self::PersonsOnce { column } => write!(
+                f,
+                "each person (`{column}`) counts once, with however many rows; rows without a person do not count"
             ),
             Self::GroupLeftOut { column } => {
                 write!(f, "rows whose `{column}` is missing or not in the domain do not count")

@@ -1,6 +1,14 @@
-//! Which rows count when the unit is a person.
+//! Which rows count when the unit is a person, and when it is persons who count.
 
 use crate::data::{DataError, Schema, Table, rows_before};
+
+use super::request::{Query, ReleaseRequest};
+
+/// Whether a request counts persons: it counts the column that tells them apart.
+pub(super) fn counts_persons(schema: &Schema, request: &ReleaseRequest) -> bool {
+    let unit = schema.unit.as_ref();
+    request.query == Query::Count && unit.is_some_and(|unit| Some(&unit.column) == request.column.as_ref())
+}
 
 /// Marks the rows that count: the first `max_rows` of each person. `None`: every row is a unit of its own.
 ///

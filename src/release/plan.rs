@@ -12,6 +12,7 @@ use super::bounds::BoundsSearch;
 use super::categories::CategorySearch;
 use super::error::ReleaseError;
 use super::note::Note;
+use super::persons::counts_persons;
 use super::request::{Noise, Query, ReleaseRequest};
 use super::selection::Choice;
 use super::sensitivity::Neighbours;
@@ -122,9 +123,14 @@ impl ReleasePlan {
             answer.notes.push(Note::FormAccepted);
         }
         if let Some(unit) = &self.schema.unit {
-            answer.notes.push(Note::FirstRows {
-                column: unit.column.clone(),
-                max_rows: unit.max_rows,
+            let column = unit.column.clone();
+            answer.notes.push(if counts_persons(&self.schema, &self.request) {
+                Note::PersonsOnce { column }
+            } else {
+                Note::FirstRows {
+                    column,
+                    max_rows: unit.max_rows,
+                }
             });
         }
         Ok(answer)
@@ -225,6 +231,8 @@ pub(super) fn setting<'a>(
     noise: Noise,
 ) -> Result<Setting<'a>, ReleaseError> {
     let column = match &request.column {
+        // Its cells are nobody's values: they only tell whose rows are whose.
+        Some(_) if counts_persons(schema, request) => None,
         Some(name) => Some(find_column(schema, name)?),
         None => None,
     };
@@ -334,7 +342,12 @@ fn neighbours(schema: &Schema, request: &ReleaseRequest) -> Neighbours {
             _ if rows_are_public => Neighboring::ZeroOutOne,
             _ => Neighboring::AddRemoveOne,
         },
-        max_rows: schema.unit.as_ref().map_or(1, |unit| u64::from(unit.max_rows)),
+        max_rows: match &schema.unit {
+            // A person counts once, with however many rows.
+            Some(_) if counts_persons(schema, request) => 1,
+            Some(unit) => u64::from(unit.max_rows),
+            None => 1,
+        },
     }
 }
 

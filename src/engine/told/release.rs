@@ -70,6 +70,8 @@ pub(super) fn say(error: &ReleaseError) -> Message {
         }
         E::NothingToBuy { column, .. } => said!(error, "release-nothing-to-buy", column = column),
         E::RowsDeclared { rows } => said!(error, "release-rows-declared", rows = rows),
+        E::PersonsDeclared { persons } => said!(error, "release-persons-declared", persons = persons),
+        E::PersonsByGroup => said!(error, "release-persons-by-group"),
         E::RowsPublic { relation } => said!(error, "release-rows-public", relation = relation),
         E::Epsilon {
             epsilon, least, most, ..
@@ -105,6 +107,7 @@ pub(in crate::engine) fn note(note: &Note) -> Message {
         Note::FirstRows { column, max_rows } => {
             said!(note, "note-first-rows", column = column, rows = max_rows)
         }
+        Note::PersonsOnce { column } => said!(note, "note-persons-once", column = column),
         Note::GroupLeftOut { column } => said!(note, "note-group-left-out", column = column),
         Note::FormAccepted => said!(note, "note-form-accepted"),
         Note::NotCutOff => said!(note, "note-not-cut-off"),

@@ -7,16 +7,17 @@ mod value;
 
 use self::measure::count_rows;
 use self::noisy::NoisySum;
-use crate::data::{CodeReader, Column, Kind, NumberReader, Schema, Table};
+use crate::data::{CodeReader, Column, Kind, NumberReader, Provenance, Schema, Table, persons};
 use crate::num::RandomSource;
 use crate::privacy::Neighboring;
 
 use crate::release::CONFIDENCE;
-use crate::release::answer::{Answer, Cell, Label, Purchase, Value};
+use crate::release::answer::{Answer, Cell, Label, Purchase};
 use crate::release::error::ReleaseError;
 use crate::release::line::Line;
 use crate::release::noise::{Calibrated, NoisyPart, Part, calibrate};
 use crate::release::note::Note;
+use crate::release::persons::counts_persons;
 use crate::release::plan::{Setting, check_decided};
 use crate::release::request::Query;
 use crate::release::sensitivity::Contribution;
@@ -43,6 +44,8 @@ pub(super) struct Additive {
 enum What {
     /// Rows; whether the answer may be written into the schema as the row count.
     Rows { is_bought: bool },
+    /// Persons, for the schema.
+    Persons,
     /// Cells with a value.
     Present(Presence),
     /// The sum of the values.
@@ -120,7 +123,7 @@ impl Additive {
     pub fn half_width(&self) -> Option<f64> {
         let part = self.parts.first()?;
         let (is_exact, unit) = match &self.what {
-            What::Rows { .. } | What::Present(_) | What::Histogram { .. } => (true, 1.0),
+            What::Rows { .. } | What::Persons | What::Present(_) | What::Histogram { .. } => (true, 1.0),
             What::Sum { line, .. } => (line.is_exact(), line.step_value()),
             What::Mean(_) | What::Variance(_) => return None,
         };
@@ -134,6 +137,7 @@ impl Additive {
         let groups = (rows.as_deref(), self.group_count());
         Ok(match &self.what {
             What::Rows { .. } => vec![count_rows(table, groups)],
+            What::Persons => vec![vec![persons(table, schema)? as i128]],
             What::Present(presence) => vec![presence.count(schema, table, groups)?],
             What::Sum { line, .. } => {
                 vec![Moments::of(table, line, Centre::zero(line), groups, false)?.first]
@@ -197,11 +201,13 @@ impl Additive {
                 }
             })
             .collect();
-        let purchase = match (&self.what, &cells[..]) {
-            (What::Rows { is_bought: true }, [cell]) => match cell.value {
-                Value::Whole(rows) => Some(Purchase::Rows(rows.max(1) as u64)),
-                _ => None,
-            },
+        let count = match &cells[..] {
+            [cell] => cell.value.whole().map(|count| count.max(1) as u64),
+            _ => None,
+        };
+        let purchase = match &self.what {
+            What::Rows { is_bought: true } => count.map(Purchase::Rows),
+            What::Persons => count.map(Purchase::Persons),
             _ => None,
         };
         Ok(Answer {
@@ -352,16 +358,34 @@ fn known_count(setting: &Setting<'_>, column: &Column) -> Option<u64> {
         && setting.request.by.is_none()
         && !column.missing;
     let rows = setting.schema.rows?;
-    (is_public && rows.provenance == crate::data::Provenance::Declared).then_some(rows.value)
+    (is_public && rows.provenance == Provenance::Declared).then_some(rows.value)
+}
+
+/// Persons are counted in all, where their number is not declared.
+fn plan_persons(setting: &Setting<'_>) -> Result<What, ReleaseError> {
+    if setting.request.by.is_some() {
+        return Err(ReleaseError::PersonsByGroup);
+    }
+    let known = setting.schema.known_units();
+    if let Some(persons) = known.filter(|persons| persons.provenance == Provenance::Declared) {
+        return Err(ReleaseError::PersonsDeclared {
+            persons: persons.value,
+        });
+    }
+    // Also under replace one: who replaces a person may have no rows.
+    Ok(What::Persons)
 }
 
 fn plan_count(setting: &Setting<'_>) -> Result<What, ReleaseError> {
+    if counts_persons(setting.schema, setting.request) {
+        return plan_persons(setting);
+    }
     let Some(column) = setting.column else {
         if setting.request.by.is_some() {
             return Ok(What::Rows { is_bought: false });
         }
         if let Some(rows) = setting.schema.rows
-            && rows.provenance == crate::data::Provenance::Declared
+            && rows.provenance == Provenance::Declared
         {
             return Err(ReleaseError::RowsDeclared { rows: rows.value });
         }

@@ -62,7 +62,9 @@ impl Sums {
     /// The value of a step of each part, in the part's unit, and what the part is.
     fn part_units(&self) -> Vec<(Summed, f64)> {
         match &self.task.what {
-            What::Rows { .. } | What::Present(_) | What::Histogram { .. } => vec![(Summed::Count, 1.0)],
+            What::Rows { .. } | What::Persons | What::Present(_) | What::Histogram { .. } => {
+                vec![(Summed::Count, 1.0)]
+            }
             What::Sum { line, .. } => vec![(Summed::Values, line.step_value())],
             What::Mean(spread) | What::Variance(spread) => {
                 let unit = spread.line.step_value();
@@ -256,7 +258,7 @@ impl Sums {
             })
             .collect();
         match &self.task.what {
-            What::Rows { .. } | What::Present(_) | What::Histogram { .. } => sums[0].value,
+            What::Rows { .. } | What::Persons | What::Present(_) | What::Histogram { .. } => sums[0].value,
             What::Sum { line, .. } => line.sum(sums[0].value),
             What::Mean(spread) => {
                 let mean = spread.mean(&sums).plus(spread.centre.first as f64);

@@ -17,7 +17,7 @@ impl What {
 
     pub fn line(&self) -> Option<&Line> {
         match self {
-            Self::Rows { .. } | Self::Present(_) => None,
+            Self::Rows { .. } | Self::Persons | Self::Present(_) => None,
             Self::Sum { line, .. } => Some(line),
             Self::Mean(spread) | Self::Variance(spread) => Some(&spread.line),
             Self::Histogram { bins, .. } => match bins {
@@ -50,7 +50,7 @@ impl What {
 
     pub fn value(&self, sums: &[NoisySum]) -> (Value, Interval) {
         match self {
-            Self::Rows { .. } | Self::Present(_) | Self::Histogram { .. } => {
+            Self::Rows { .. } | Self::Persons | Self::Present(_) | Self::Histogram { .. } => {
                 between(sums[0], |steps| Value::Whole(steps as i64))
             }
             Self::Sum { line, kind } => between(sums[0], |steps| {

@@ -142,6 +142,15 @@ fn check_pair(
             check_part(part, one, other, tight)?;
         }
     }
+    if schema.unit.is_some() {
+        let mut request = ReleaseRequest::new(Query::Count, Some("person"), 0.7);
+        request.neighboring = relation;
+        let plan = ReleasePlan::new(schema, &request).unwrap();
+        let task = plan.additive().unwrap();
+        let counts = [one, other].map(|table| task.measure(schema, table).unwrap());
+        prop_assert_eq!(task.parts()[0].shift.steps, 1);
+        check_part(&task.parts()[0], &counts[0][0], &counts[1][0], tight)?;
+    }
     for mut request in choices() {
         request.neighboring = relation;
         let plan = ReleasePlan::new(schema, &request).unwrap();

@@ -157,6 +157,66 @@ fn the_row_count_is_bought_only_where_it_is_private() {
 }
 
 #[test]
+fn the_number_of_persons_is_bought_at_the_price_of_one_each() {
+    let names = ["p", "q", "r"];
+    // Five rows each, and some of nobody.
+    let mut rows: Vec<Row> = names
+        .iter()
+        .flat_map(|name| {
+            let row = Row {
+                person: Some(name),
+                ..BLANK
+            };
+            vec![row; 5]
+        })
+        .collect();
+    rows.extend([BLANK; 4]);
+    let table = table(&rows);
+    let mut schema = by_person(2);
+    let request = ReleaseRequest::new(Query::Count, Some("person"), 2.0);
+    let plan = ReleasePlan::new(&schema, &request).unwrap();
+    let scale = 0.5;
+    let one = PrivacyEvent::DiscreteLaplace {
+        scale,
+        sensitivity: 1,
+    };
+    assert_eq!(plan.events().events, [CountedEvent::from(one)]);
+    let bought = plan.run(&table, &mut RandomSource::seeded(1)).unwrap();
+    let Some(Purchase::Persons(value)) = bought.purchase else {
+        panic!("{bought:?}")
+    };
+    // Discrete Laplace noise of scale 1/2 is 7 or more with probability 1e-6 at most.
+    assert!((1..3 + 7).contains(&value), "{value}");
+    assert!(
+        bought
+            .notes
+            .iter()
+            .any(|note| matches!(note, Note::PersonsOnce { .. }))
+    );
+    bought.purchase.unwrap().apply(&mut schema).unwrap();
+    let persons = schema.unit.as_ref().unwrap().persons.unwrap();
+    assert_eq!((persons.value, persons.provenance), (value, Provenance::Bought));
+    // It carries noise, so it need not be the table's.
+    schema.check(&table, &crate::num::Progress::default()).unwrap();
+    assert_eq!(
+        ReleasePlan::new(&schema, &request).unwrap().neighboring(),
+        Neighboring::AddRemoveOne
+    );
+
+    let grouped = ReleaseRequest {
+        by: Some("group".into()),
+        ..request.clone()
+    };
+    assert!(refusal(&schema, &grouped).contains("leave out --by"));
+    schema.unit.as_mut().unwrap().persons.as_mut().unwrap().provenance = Provenance::Declared;
+    assert!(refusal(&schema, &request).contains("public knowledge"));
+    // Without persons the column is a name, which nobody counts.
+    assert!(refusal(&super::schema(), &request).contains("person"));
+    let other = Purchase::Persons(9).apply(&mut super::schema());
+    assert!(other.is_err());
+}
+
+#[test]
 fn events_are_exactly_the_noise_that_is_drawn() {
     let events = |schema: &Schema, request: &ReleaseRequest| {
         ReleasePlan::new(schema, request).unwrap().events().clone()

@@ -60,6 +60,15 @@ pub fn question(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset, settings: &mut Expl
             let name = &column.name;
             ui.selectable_value(&mut settings.column, Some(name.clone()), name);
         }
+        if let Some(unit) = dataset
+            .schema
+            .unit
+            .as_ref()
+            .filter(|_| settings.query == Query::Count)
+        {
+            let persons = t.with("release-persons", [("column", unit.column.as_str().into())]);
+            ui.selectable_value(&mut settings.column, Some(unit.column.clone()), persons);
+        }
     });
     if let Query::Quantile { share } = &mut settings.query {
         ui.horizontal(|ui| {
@@ -70,7 +79,7 @@ pub fn question(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset, settings: &mut Expl
             });
         });
     }
-    if settings.query.can_group() {
+    if settings.query.can_group() && !settings.counts_persons(dataset) {
         let groups = columns().filter(|column| {
             matches!(column.kind, Kind::Categorical | Kind::Boolean)
                 && Some(&column.name) != settings.column.as_ref()

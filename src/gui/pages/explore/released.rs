@@ -192,6 +192,7 @@ fn bought(ui: &mut Ui, cx: &Cx<'_>, purchase: &Purchase, kept: bool) {
             "bought-domain",
             [("column", column.as_str().into()), ("count", values.len().into())],
         ),
+        Purchase::Persons(persons) => t.with("bought-persons", [("persons", format::count(*persons).into())]),
         Purchase::Rows(rows) => t.with("bought-rows", [("rows", format::count(*rows).into())]),
     };
     ui.horizontal_wrapped(|ui| {

@@ -164,6 +164,12 @@ impl ExploreSettings {
         };
     }
 
+    /// Whether it is persons who are counted: their rows may lie in several groups, so there are none.
+    pub fn counts_persons(&self, dataset: &Dataset) -> bool {
+        let unit = dataset.schema.unit.as_ref();
+        self.query == Query::Count && unit.is_some_and(|unit| Some(&unit.column) == self.column.as_ref())
+    }
+
     /// Columns that the open table does not have are forgotten, and what the question does not need.
     pub fn keep_to(&mut self, dataset: &Dataset) {
         let known = |name: &Option<String>| {
@@ -171,10 +177,11 @@ impl ExploreSettings {
                 .and_then(|name| dataset.schema.find(name))
                 .is_some_and(crate::data::Column::is_used)
         };
-        if !known(&self.column) {
+        let counts_persons = self.counts_persons(dataset);
+        if !known(&self.column) && !counts_persons {
             self.column = None;
         }
-        if !known(&self.by) || !self.query.can_group() || self.by == self.column {
+        if !known(&self.by) || !self.query.can_group() || counts_persons || self.by == self.column {
             self.by = None;
         }
         if self.column.is_none() && !self.query.column_is_optional() {
