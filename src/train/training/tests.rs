@@ -135,6 +135,55 @@ fn every_device_and_kind_of_head_trains() {
     }
 }
 
+/// The losses of both networks at every step, from the same start.
+fn losses_on(device: DeviceKind, settings: &TrainSettings, privacy: Privacy) -> Vec<[f64; 2]> {
+    let mut losses = Vec::new();
+    training(settings, privacy, device)
+        .run(&Control::new(), &mut |seen| {
+            if let Observation::Step(step) = seen {
+                let critic = step.critic_loss.into_steward();
+                losses.extend(step.generator_loss.zip(critic).map(<[f64; 2]>::from));
+            }
+        })
+        .unwrap();
+    losses
+}
+
+#[test]
+fn every_device_gives_the_same_losses() {
+    for (critic_loss, marginals, privacy) in [
+        (CriticLoss::Wasserstein, true, promise()),
+        (CriticLoss::CrossEntropy, false, promise()),
+        (CriticLoss::Wasserstein, true, Privacy::None),
+    ] {
+        let settings = TrainSettings {
+            steps: 20,
+            critic_loss,
+            marginals,
+            critic_steps: 1,
+            ..quick()
+        };
+        let expected = losses_on(DeviceKind::Flex, &settings, privacy);
+        assert_eq!(expected.len(), 20);
+        for device in [DeviceKind::Ndarray, DeviceKind::Wgpu] {
+            if let Err(error) = device.open() {
+                println!("skipped on {device}: {error}");
+                continue;
+            }
+            let losses = losses_on(device, &settings, privacy);
+            assert_eq!(losses.len(), 20);
+            for (step, (one, other)) in losses.iter().zip(&expected).enumerate() {
+                for (one, other) in one.iter().zip(other) {
+                    assert!(
+                        (one - other).abs() < 1e-3,
+                        "{critic_loss:?} on {device}, step {step}: {one} {other}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_run_without_a_promise_charges_nothing() {
     let trained = training(&quick(), Privacy::None, DeviceKind::Flex)
