@@ -11,7 +11,7 @@ use crate::num::machine::free_memory;
 use crate::num::{Delta, Message, Progress, RandomSource};
 use crate::privacy::{EventList, Neighboring};
 use crate::train::image::{ImageMethod, ImagePlan, ImageSettings, ImageTraining, TrainImages};
-use crate::train::keep::{Keeping, TakenUp};
+use crate::train::keep::Life;
 use crate::train::pairs::{PairPlan, PairSettings, PairTraining, TableRelease};
 use crate::train::{
     Control, DeviceKind, Observation, Plan, PlanError, PlanSummary, PlanWarning, Privacy, RunSettings,
@@ -202,23 +202,20 @@ impl Ready {
         self,
         (device, watched): (DeviceKind, bool),
         random: RandomSource,
-        (keeping, taken): (Keeping, Option<TakenUp>),
+        life: Life,
         control: &Control,
         observe: &mut dyn FnMut(Observation),
     ) -> Result<Trained, TrainError> {
         match self {
             Self::Table(plan, encoder, rows) => Training::new(*plan, *encoder, *rows, device, random)?
-                .kept(keeping, taken)
+                .kept(life)
                 .run(control, observe),
             Self::Pairs(plan, encoder, rows) => PairTraining::new(*plan, *encoder, *rows, device, random)?
-                .kept(keeping, taken)
+                .kept(life)
                 .run(control, observe),
             Self::Images(plan, images) => {
                 let training = ImageTraining::new(*plan, *images, device, random)?;
-                training
-                    .with_figures(watched)
-                    .kept(keeping, taken)
-                    .run(control, observe)
+                training.with_figures(watched).kept(life).run(control, observe)
             }
         }
     }

@@ -88,6 +88,24 @@ pub struct TakenUp {
     pub charged: u64,
 }
 
+/// A run's life from one start of the program to its end: how it is kept, and what it goes on from.
+pub struct Life {
+    /// When its state is kept.
+    pub keeping: Keeping,
+    /// What an earlier life of it left; none in its first.
+    pub taken: Option<TakenUp>,
+}
+
+impl Life {
+    /// The first and only one of a run that is not kept.
+    pub fn unkept() -> Self {
+        Self {
+            keeping: Keeping::none(),
+            taken: None,
+        }
+    }
+}
+
 /// What can be kept neither of a run nor taken away from it.
 #[derive(Debug, thiserror::Error)]
 #[error(

@@ -13,7 +13,7 @@ pub(in crate::train) use kept::stopped;
 use super::control::Control;
 use super::fidelity::{FidelityThread, bars_of};
 use super::image::ImageGenerator;
-use super::keep::{Keeping, TakenUp};
+use super::keep::{Keeping, Life};
 use super::ladder::{self, Ladder};
 use super::observe::{Observation, StepObservation};
 use super::plan::Plan;
@@ -43,8 +43,7 @@ pub struct Training {
     rows: Arc<StoredRows>,
     device: Device,
     random: RandomSource,
-    keeping: Keeping,
-    taken: Option<TakenUp>,
+    life: Life,
 }
 
 /// What a run ends with: it draws as much as is wanted, at no further cost.
@@ -112,19 +111,14 @@ impl Training {
             rows: Arc::new(rows),
             device: device.open()?,
             random,
-            keeping: Keeping::none(),
-            taken: None,
+            life: Life::unkept(),
         })
     }
 
     /// Keeps the run where a crash cannot reach it, and goes on from where an earlier life of it was cut short.
     #[must_use]
-    pub fn kept(self, keeping: Keeping, taken: Option<TakenUp>) -> Self {
-        Self {
-            keeping,
-            taken,
-            ..self
-        }
+    pub fn kept(self, life: Life) -> Self {
+        Self { life, ..self }
     }
 
     /// Trains to the planned end, or until stopped. Blocks the calling thread, which owns the tensors;
@@ -138,7 +132,7 @@ impl Training {
         observe: &mut dyn FnMut(Observation),
     ) -> Result<Trained, TrainError> {
         let mut account = Account::open(&self.plan);
-        let mut keeping = std::mem::replace(&mut self.keeping, Keeping::none());
+        let mut keeping = std::mem::replace(&mut self.life.keeping, Keeping::none());
         let mut state = State::start(self, &mut account)?;
         // Behind every release and before the first step, so that none is ever made twice.
         keeping.keep(|| state.checkpoint());
@@ -202,8 +196,7 @@ impl State {
             rows,
             device,
             mut random,
-            taken,
-            ..
+            life: Life { taken, .. },
         } = training;
         let mut privacy_random = random.fork();
         let mut free_random = random.fork();

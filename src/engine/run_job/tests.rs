@@ -1,9 +1,11 @@
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::*;
 use crate::engine::command::{Command, DataSource, PrivacyTarget};
 use crate::engine::event::EngineEvent;
 use crate::engine::{Engine, RunState};
+use crate::privacy::ledger::Status;
 use crate::train::Observation;
 
 /// Whether the next run on the older processor backend loses its device in the midst.

@@ -11,7 +11,7 @@ use crate::model::DeviceKind;
 use crate::model::image::ImageGeneratorNet;
 use crate::num::RandomSource;
 use crate::train::control::Control;
-use crate::train::keep::{Keeping, TakenUp};
+use crate::train::keep::{Life, TakenUp};
 use crate::train::observe::Observation;
 use crate::train::privatize::{self, Account, Refusal};
 use crate::train::training::{StopReason, Synthesizer, TrainError, Trained};
@@ -23,8 +23,7 @@ pub struct ImageTraining {
     device: Device,
     random: RandomSource,
     figures: bool,
-    keeping: Keeping,
-    taken: Option<TakenUp>,
+    life: Life,
 }
 
 /// A generator as it is when a run ends.
@@ -62,19 +61,14 @@ impl ImageTraining {
             device: device.open()?,
             random,
             figures: false,
-            keeping: Keeping::none(),
-            taken: None,
+            life: Life::unkept(),
         })
     }
 
     /// Keeps the run where a crash cannot reach it, and goes on from where an earlier life of it was cut short.
     #[must_use]
-    pub fn kept(self, keeping: Keeping, taken: Option<TakenUp>) -> Self {
-        Self {
-            keeping,
-            taken,
-            ..self
-        }
+    pub fn kept(self, life: Life) -> Self {
+        Self { life, ..self }
     }
 
     /// Has figures of the generator worked out beside the run, for somebody who watches it (steward only).
@@ -95,8 +89,7 @@ impl ImageTraining {
             device,
             mut random,
             figures,
-            mut keeping,
-            taken,
+            life: Life { mut keeping, taken },
         } = self;
         let budget = plan.protection().map(|protection| protection.budget);
         let mut account = Account::of(budget, plan.accountant());

@@ -156,7 +156,10 @@ impl Run {
         control: &Control,
         seen: &mut dyn FnMut(u64),
     ) -> Result<Trained, TrainError> {
-        let keeping = Keeping::by(Box::new(memory.clone()), every);
+        let life = Life {
+            keeping: Keeping::by(Box::new(memory.clone()), every),
+            taken,
+        };
         let random = RandomSource::seeded(1);
         let mut observe = |observation: Observation| {
             if let Observation::Step(step) = observation {
@@ -171,15 +174,15 @@ impl Run {
                 DeviceKind::Flex,
                 random,
             )?
-            .kept(keeping, taken)
+            .kept(life)
             .run(control, &mut observe),
             Self::Pairs | Self::RowEmbedding => {
                 PairTraining::new(self.pair_plan(), encoder(), rows(ROWS), DeviceKind::Flex, random)?
-                    .kept(keeping, taken)
+                    .kept(life)
                     .run(control, &mut observe)
             }
             _ => ImageTraining::new(self.image_plan(), some_images(ROWS), DeviceKind::Flex, random)?
-                .kept(keeping, taken)
+                .kept(life)
                 .run(control, &mut observe),
         }
     }
@@ -370,7 +373,10 @@ fn a_run_that_can_neither_announce_nor_be_given_up_ends() {
             true
         }
     }
-    let keeping = Keeping::by(Box::new(Stuck), Duration::MAX);
+    let life = Life {
+        keeping: Keeping::by(Box::new(Stuck), Duration::MAX),
+        taken: None,
+    };
     let ended = Training::new(
         Run::table_plan(),
         encoder(),
@@ -379,7 +385,7 @@ fn a_run_that_can_neither_announce_nor_be_given_up_ends() {
         RandomSource::seeded(1),
     )
     .unwrap()
-    .kept(keeping, None)
+    .kept(life)
     .run(&Control::new(), &mut |_| panic!("no step is taken"));
     match ended {
         Err(TrainError::Keep { executed, .. }) => {

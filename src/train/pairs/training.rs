@@ -19,7 +19,7 @@ use crate::model::{
 use crate::num::RandomSource;
 use crate::train::control::Control;
 use crate::train::fidelity::{FidelityThread, bars_of};
-use crate::train::keep::{Checkpoint, Keeping, TakenUp};
+use crate::train::keep::{Checkpoint, Keeping, Life};
 use crate::train::observe::{Observation, StepObservation};
 use crate::train::privatize::{self, Account, Refusal};
 use crate::train::synthesizer::TableGenerator;
@@ -40,8 +40,7 @@ pub struct PairTraining {
     rows: Arc<StoredRows>,
     device: Device,
     random: RandomSource,
-    keeping: Keeping,
-    taken: Option<TakenUp>,
+    life: Life,
 }
 
 /// What is kept of a run that is not a tensor.
@@ -79,19 +78,14 @@ impl PairTraining {
             rows: Arc::new(rows),
             device: device.open()?,
             random,
-            keeping: Keeping::none(),
-            taken: None,
+            life: Life::unkept(),
         })
     }
 
     /// Keeps the run where a crash cannot reach it, and goes on from where an earlier life of it was cut short.
     #[must_use]
-    pub fn kept(self, keeping: Keeping, taken: Option<TakenUp>) -> Self {
-        Self {
-            keeping,
-            taken,
-            ..self
-        }
+    pub fn kept(self, life: Life) -> Self {
+        Self { life, ..self }
     }
 
     /// Trains to the planned end, or until stopped. Blocks the calling thread, which owns the tensors; `observe` is
@@ -106,8 +100,7 @@ impl PairTraining {
             rows,
             device,
             mut random,
-            mut keeping,
-            taken,
+            life: Life { mut keeping, taken },
         } = self;
         let budget = plan.protection().map(|protection| protection.budget);
         let mut account = Account::of(budget, PairPlan::ACCOUNTANT);

@@ -1,5 +1,7 @@
 //! The cards of a live run.
 
+mod plots;
+
 use eframe::egui::{self, Align, Layout, RichText, Ui, vec2};
 
 use crate::engine::command::Method;
@@ -12,8 +14,8 @@ use crate::gui::jobs;
 use crate::gui::messages::was_discarded;
 use crate::gui::pages::train::compare::Overlaid;
 use crate::gui::pages::train::grid::GridView;
-use crate::gui::pages::train::{critic, histograms, sample};
-use crate::gui::plot::{self, Chart, Curve, Dash};
+use crate::gui::pages::train::{critic, sample};
+use crate::gui::plot::{self, Curve, Dash};
 use crate::gui::theme::{Palette, STEP};
 use crate::gui::widgets;
 
@@ -137,7 +139,7 @@ fn of_images(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, grid: &mut GridVie
     let size = ui.available_size() - vec2(0.0, 4.0);
     let two = size.x >= TWO_COLUMNS;
     ui.spacing_mut().item_spacing = vec2(STEP, STEP);
-    let plots: [Draw; 3] = [loss, fid, privacy];
+    let plots: [Draw; 3] = [plots::loss, plots::fid, plots::privacy];
     let count = plots.len() as f32;
     let plot = if two {
         let height = ((size.y - STEP * (count - 1.0)) / count).max(LEAST_BESIDE);
@@ -206,7 +208,7 @@ fn of_table(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>) {
     let width = if two { (size.x - gap) / 2.0 } else { size.x };
     let height = ((size.y - 2.0 * gap) * 0.31).clamp(LEAST, 320.0);
     ui.spacing_mut().item_spacing = vec2(gap, gap);
-    let cards: [Draw; 4] = [loss, frechet, privacy, histogram];
+    let cards: [Draw; 4] = [plots::loss, plots::frechet, plots::privacy, plots::histogram];
     let columns = if two { 2 } else { 1 };
     for (row, pair) in cards.chunks(columns).enumerate() {
         ui.horizontal_top(|ui| {
@@ -312,220 +314,4 @@ pub(super) fn smooth(series: &Series) -> &[[f64; 2]] {
     } else {
         &series.smooth
     }
-}
-
-fn three(value: f64) -> String {
-    format::significant(value, 3)
-}
-
-fn loss(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
-    let run = shown.run;
-    let t = cx.texts;
-    let (critic, generator) = (run.critic_loss.for_steward(), &run.generator_loss);
-    // Without a critic all of it follows from what was released.
-    let has_critic = !critic.raw.is_empty();
-    let caption = if has_critic {
-        t.get("card-loss-caption")
-    } else {
-        ""
-    };
-    head(ui, cx, "card-loss", has_critic, caption);
-    let first = if has_critic { critic } else { generator };
-    if waits(ui, cx, first, "card-waits-step") {
-        return;
-    }
-    let p = cx.palette;
-    let mut curves = vec![Curve {
-        name: t.get("curve-generator"),
-        color: p.second,
-        text: p.second_text,
-        raw: &generator.raw,
-        line: smooth(generator),
-        dash: Dash::SolidDiamond,
-    }];
-    if has_critic {
-        let critic = Curve {
-            name: t.get("curve-critic"),
-            color: p.accent,
-            text: p.accent,
-            raw: &critic.raw,
-            line: smooth(critic),
-            dash: Dash::Solid,
-        };
-        curves.insert(0, critic);
-    }
-    let (critics, generators) = (
-        shown.names(t.get("curve-critic")),
-        shown.names(t.get("curve-generator")),
-    );
-    if has_critic {
-        curves.extend(shown.curves(|run| smooth(run.critic_loss.for_steward()), &critics));
-    }
-    curves.extend(shown.curves(|run| smooth(&run.generator_loss), &generators));
-    Chart {
-        id: ("loss", run.id.0),
-        name: t.get("card-loss"),
-        x_unit: t.get("axis-step"),
-        x_end: shown.x_end(),
-        include: &[],
-        limit: None,
-        curves,
-        write: three,
-        steward: has_critic,
-    }
-    .show(ui, cx);
-}
-
-fn frechet(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
-    let run = shown.run;
-    let t = cx.texts;
-    let samples = format::count(run.frechet_samples as u64);
-    let caption = t.with("card-frechet-caption", [("samples", samples.into())]);
-    let caption = if run.frechet_samples == 0 {
-        String::new()
-    } else {
-        caption
-    };
-    head(ui, cx, "card-frechet", true, &caption);
-    let series = run.frechet.for_steward();
-    if waits(ui, cx, series, "card-waits-frechet") {
-        return;
-    }
-    distances(ui, cx, shown, ("frechet", "card-frechet"), None);
-}
-
-/// A run's Fréchet distance over its steps, with a level to hold it against if there is one.
-fn distances(
-    ui: &mut Ui,
-    cx: &mut Cx<'_>,
-    shown: &Shown<'_>,
-    (id, name): (&'static str, &str),
-    level: Option<(f64, &str)>,
-) {
-    let (t, p) = (cx.texts, cx.palette);
-    let run = shown.run;
-    let series = run.frechet.for_steward();
-    // Distances of tables and of images are of different things.
-    let alike = |other: &RunView| other.judged.is_some() == run.judged.is_some();
-    let names = shown.names("");
-    let over = shown.curves(|run| &run.frechet.for_steward().raw, &names);
-    let over = over
-        .into_iter()
-        .zip(shown.over)
-        .filter(|(_, over)| alike(&over.run));
-    let mut curves = vec![Curve {
-        name: t.get("curve-distance"),
-        color: p.second,
-        text: p.second_text,
-        raw: &[],
-        line: &series.raw,
-        dash: Dash::Solid,
-    }];
-    curves.extend(over.map(|(curve, _)| curve));
-    Chart {
-        id: (id, run.id.0),
-        name: t.get(name),
-        x_unit: t.get("axis-step"),
-        x_end: shown.x_end(),
-        include: &[0.0],
-        limit: level.map(|(value, name)| (value, name, p.muted)),
-        curves,
-        write: three,
-        steward: true,
-    }
-    .show(ui, cx);
-}
-
-/// The Fréchet distance of images, with what they are judged by and what real images get.
-fn fid(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
-    let run = shown.run;
-    let t = cx.texts;
-    let judged = run.judged.as_deref();
-    let caption = judged.map_or_else(String::new, |judged| {
-        let count = |at: usize| format::count(judged.compared[at] as u64);
-        t.with(
-            "card-fid-caption",
-            [
-                ("extractor", judged.extractor.as_str().into()),
-                ("generated", count(0).into()),
-                ("real", count(1).into()),
-            ],
-        )
-    });
-    head(ui, cx, "card-fid", true, &caption);
-    let series = run.frechet.for_steward();
-    if waits(ui, cx, series, "card-waits-fid") {
-        return;
-    }
-    let floor = judged.and_then(|judged| *judged.fid_of_real.for_steward());
-    let of_real = floor.map(|floor| t.with("limit-real", [("fid", format::significant(floor, 3).into())]));
-    distances(ui, cx, shown, ("fid", "card-fid"), floor.zip(of_real.as_deref()));
-}
-
-fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
-    let run = shown.run;
-    let t = cx.texts;
-    let Some(target) = run.target else {
-        head(ui, cx, "card-privacy", false, "");
-        ui.label(cx.palette.caption(t.get("run-no-claim")));
-        return;
-    };
-    // A run of many looks is held against Rényi orders, one of a single look against its loss distribution.
-    let looks_once = run.plan.as_ref().is_some_and(|plan| plan.looks_once());
-    let accountant = if looks_once { "PLD" } else { "RDP" };
-    let caption = t.with(
-        "card-privacy-caption",
-        [
-            ("delta", format::delta(target.delta).into()),
-            ("accountant", accountant.into()),
-        ],
-    );
-    head(ui, cx, "card-privacy", false, &caption);
-    if waits(ui, cx, &run.epsilon, "card-waits-step") {
-        return;
-    }
-    let p = cx.palette;
-    let names = shown.names("");
-    let over = shown.curves(|run| &run.epsilon.raw, &names);
-    let limit = t.with(
-        "limit-budget",
-        [("epsilon", format::significant(target.epsilon, 3).into())],
-    );
-    Chart {
-        id: ("privacy", run.id.0),
-        name: t.get("card-privacy"),
-        x_unit: t.get("axis-step"),
-        x_end: shown.x_end(),
-        include: &[0.0],
-        limit: Some((target.epsilon, &limit, p.warn)),
-        curves: vec![
-            Curve {
-                name: "ε",
-                color: p.accent,
-                text: p.accent,
-                raw: &[],
-                line: &run.epsilon.raw,
-                dash: Dash::Solid,
-            },
-            Curve {
-                name: "",
-                color: p.accent,
-                text: p.accent,
-                raw: &[],
-                line: &run.epsilon_projected.raw,
-                dash: Dash::Dashed,
-            },
-        ]
-        .into_iter()
-        .chain(over)
-        .collect(),
-        write: three,
-        steward: false,
-    }
-    .show(ui, cx);
-}
-
-fn histogram(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, height: f32) {
-    histograms::head(ui, cx);
-    histograms::show(ui, cx, (shown.run.histograms.for_steward(), shown.over), height);
 }

@@ -14,11 +14,11 @@ use crate::engine::snapshot::{RunState, RunView};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
 use crate::gui::jobs;
-use crate::gui::theme::{SMALL, STEP};
+use crate::gui::theme::{CONTROL, SMALL, STEP};
 use crate::gui::widgets::{self, Icon};
 
-/// The height of a row.
-const ROW: f32 = 26.0;
+/// The height of a row: a button, and the line above it.
+const ROW: f32 = CONTROL + 2.0;
 /// Rows that are in view at a time.
 const MOST_ROWS: f32 = 6.0;
 /// Runs that can be drawn over another: more lines than that cannot be told apart.

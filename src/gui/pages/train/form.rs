@@ -1,31 +1,28 @@
 //! The plan's form, made from the settings' own descriptions.
 
+mod head;
+mod relevance;
+
 use std::str::FromStr;
 
-use eframe::egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
+use eframe::egui::{self, Align, ComboBox, Layout, TextEdit, Ui};
 
+use self::head::{method, promise, seed};
+use self::relevance::{applies, applies_to_images, applies_to_release};
 use crate::engine::command::{Method, PrivacyTarget, RunRequest};
 use crate::engine::snapshot::{Dataset, PlanPreview};
-use crate::gui::bars::relation_key;
 use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::i18n::Texts;
 use crate::gui::pages::train::schedule;
-use crate::gui::theme::{SMALL, STEP};
+use crate::gui::theme::STEP;
 use crate::gui::widgets::{self, NumberRow, Slider};
-use crate::privacy::Neighboring;
+use crate::train::RunSettings;
 use crate::train::describe::{
     Described, SettingDescription, SettingGroup, SettingRange, SettingValue, listed,
 };
-use crate::train::image::{CriticKind, ImageSettings};
-use crate::train::pairs::PairSettings;
-use crate::train::{RunSettings, ScheduleKind, TrainSettings};
 
-/// Round stops of ε.
-const EPSILONS: [f64; 9] = [0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0];
-/// Round stops of δ.
-const DELTAS: [f64; 7] = [1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3];
 /// The groups, in the order of the form.
 const GROUPS: [(SettingGroup, &str); 5] = [
     (SettingGroup::Privacy, "group-privacy"),
@@ -296,47 +293,6 @@ fn text_key<S: Described>(texts: &Texts, key: &str) -> String {
     }
 }
 
-/// Whether a setting matters for the method and the other settings.
-fn applies(description: &SettingDescription, method: Method, settings: &TrainSettings) -> bool {
-    match description.key {
-        // These have a section of their own.
-        "schedule" | "schedule-early" | "schedule-ratio" | "schedule-points" => false,
-        "marginal-share" | "marginal-weight" if !settings.marginals => false,
-        "fine-share" if !settings.fine_decode => false,
-        "clip-norm" | "marginal-share" | "fine-share" => method.is_private(),
-        _ => true,
-    }
-}
-
-/// The same for a table of which one release is made.
-fn applies_to_release(key: &str, method: Method, settings: &PairSettings) -> bool {
-    let is_used = method.release().is_some_and(|release| release.uses(key));
-    is_used && (key != "fine-share" || settings.fine_decode)
-}
-
-/// The same for images.
-fn applies_to_images(key: &str, method: Method, settings: &ImageSettings) -> bool {
-    let is_used = method.on_images().is_some_and(|method| method.uses(key));
-    match key {
-        "schedule-early" => is_used && settings.schedule == ScheduleKind::TwoPhase,
-        "schedule-points" => is_used && settings.schedule == ScheduleKind::Points,
-        "schedule-ratio" => {
-            is_used
-                && matches!(
-                    settings.schedule,
-                    ScheduleKind::Linear | ScheduleKind::Exponential
-                )
-        }
-        "clip-norm" | "schedule" => is_used && method.is_private(),
-        "warm-share" => is_used && method.is_private() && settings.warm_steps > 0,
-        "frequencies" => method == Method::DpMerf || settings.warm_steps > 0,
-        "critic-hidden" => is_used && settings.critic == CriticKind::Dense,
-        "critic-channels" => is_used && settings.critic == CriticKind::Convolution,
-        "ladder-grace" => is_used && settings.ladder,
-        _ => is_used,
-    }
-}
-
 fn number_of(value: &SettingValue) -> f64 {
     match value {
         SettingValue::Integer(value) => *value as f64,
@@ -398,71 +354,6 @@ fn heading(ui: &mut Ui, cx: &mut Cx<'_>, request: &mut RunRequest) {
     });
 }
 
-fn method(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest, target: &PrivacyTarget) {
-    let t = cx.texts;
-    let methods = methods_for(cx.snapshot.dataset.as_deref());
-    let keys: Vec<String> = methods
-        .iter()
-        .map(|method| format!("method-{}-choice", method.name()))
-        .collect();
-    let names: Vec<&str> = keys.iter().map(|key| t.get(key)).collect();
-    let chosen = methods
-        .iter()
-        .position(|method| *method == request.method)
-        .unwrap_or(0);
-    if let Some(at) = pick(ui, t.get("method-name"), t.get("method-tip"), chosen, &names) {
-        request.method = methods[at];
-        request.target = request.method.is_private().then_some(*target);
-    }
-}
-
-fn promise(ui: &mut Ui, cx: &Cx<'_>, promise: &mut PrivacyTarget) {
-    let t = cx.texts;
-    let defaults = PrivacyTarget::default();
-    let row = |name, help, slider, default, write| NumberRow {
-        name,
-        help,
-        unit: "",
-        slider,
-        default,
-        write,
-    };
-    let (name, help) = (t.get("epsilon-name"), t.get("epsilon-help"));
-    let slider = Slider {
-        name,
-        range: (0.05, 20.0),
-        logarithmic: true,
-        integer: false,
-        stops: &EPSILONS,
-    };
-    ui.push_id("epsilon", |ui| {
-        row(name, help, slider, defaults.epsilon, format::epsilon).show(ui, cx, &mut promise.epsilon);
-    });
-    let (name, help) = (t.get("delta-name"), t.get("delta-help"));
-    let slider = Slider {
-        name,
-        range: (1e-9, 1e-3),
-        logarithmic: true,
-        integer: false,
-        stops: &DELTAS,
-    };
-    ui.push_id("delta", |ui| {
-        row(name, help, slider, defaults.delta, format::delta).show(ui, cx, &mut promise.delta);
-    });
-    let relations = [Neighboring::AddRemoveOne, Neighboring::ReplaceOne];
-    let names: Vec<&str> = relations
-        .iter()
-        .map(|relation| t.get(relation_key(*relation)))
-        .collect();
-    let chosen = relations
-        .iter()
-        .position(|relation| *relation == promise.neighboring)
-        .unwrap_or(0);
-    if let Some(at) = pick(ui, t.get("relation-name"), t.get("relation-tip"), chosen, &names) {
-        promise.neighboring = relations[at];
-    }
-}
-
 /// A labelled combo box across the form; the index of a new choice.
 pub fn pick(ui: &mut Ui, name: &str, tip: &str, chosen: usize, names: &[&str]) -> Option<usize> {
     let mut picked = chosen;
@@ -500,34 +391,13 @@ fn choice(
     pick(ui, name, help, at, &shown).map(|at| names[at])
 }
 
-fn seed(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
-    let t = cx.texts;
-    ui.add_space(STEP);
-    ui.label(cx.palette.strong(t.get("group-teaching")));
-    let mut fixed = request.seed.is_some();
-    if ui
-        .checkbox(&mut fixed, t.get("seed-fixed"))
-        .on_hover_text(t.get("seed-tip"))
-        .changed()
-    {
-        request.seed = fixed.then_some(1);
-    }
-    if let Some(seed) = &mut request.seed {
-        ui.horizontal(|ui| {
-            let label = ui.label(t.get("seed-name"));
-            ui.add(egui::DragValue::new(seed)).labelled_by(label.id);
-        });
-        let text = RichText::new(t.get("seed-warning"))
-            .size(SMALL)
-            .color(cx.palette.warn_text);
-        ui.add(egui::Label::new(text).wrap());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::settings::Language;
+    use crate::train::TrainSettings;
+    use crate::train::image::ImageSettings;
+    use crate::train::pairs::PairSettings;
 
     fn told<S: Described>(texts: &Texts) {
         for description in S::table() {
