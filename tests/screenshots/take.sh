@@ -180,6 +180,15 @@ settle
 again xdotool mousemove 800 600 click --repeat 14 5
 settle
 shot explore-200
+# A second run of the same plan beside the first, which is drawn over it.
+key ctrl+0
+key ctrl+3
+settle
+key ctrl+Return
+sleep "${LIVE:-30}"
+click 478 157
+quiet
+shot train-runs
 # Images, where there are some: ten thousand digits, and what is made of them after a while.
 digits=../shared/data/images/mnist
 if [ -f "$digits/t10k-images-idx3-ubyte.gz" ]; then
@@ -197,4 +206,16 @@ if [ -f "$digits/t10k-images-idx3-ubyte.gz" ]; then
   sleep "${LIVE_IMAGES:-60}"
   park
   shot images-live
+  # The same images with a critic, and what its cards say of it: the plan of the session that is kept, by another
+  # method.
+  sed 's/^method = .*/method = "dpgan"/' "$POINTILLIST_HOME/sessions/last.session.toml" >"$HOME/critic.session.toml"
+  kill "$app"
+  wait "$app" 2>/dev/null || true
+  start "$HOME/critic.session.toml"
+  quiet
+  settle
+  key ctrl+Return
+  sleep "${LIVE_CRITIC:-120}"
+  park
+  shot images-critic
 fi

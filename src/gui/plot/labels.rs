@@ -9,7 +9,7 @@ const GAP: f32 = 6.0;
 /// Space around a name.
 const AIR: f32 = 1.5;
 /// How many steps a name may move away from its curve, up or down.
-const STEPS: i8 = 6;
+const STEPS: i8 = 10;
 
 /// A name to be placed.
 pub struct Label {
@@ -150,6 +150,33 @@ mod tests {
                 );
                 assert!(rects[..at].iter().all(|other| !other.intersects(*rect)));
             }
+        }
+    }
+
+    /// A run beside another that is further on: two curves of each, whose ends lie close together at the bottom.
+    #[test]
+    fn names_of_a_run_and_of_the_one_drawn_over_it_stand_off_each_other() {
+        let falling = |end: f32, from: f32, to: f32| -> Vec<Pos2> {
+            let points = (end * 8.0) as usize;
+            let share = |at: usize| at as f32 / points as f32;
+            let height = |at: usize| from + (to - from) * (2.0 * share(at)).min(1.0);
+            (0..=points).map(|at| pos2(end * share(at), height(at))).collect()
+        };
+        let lines = [
+            falling(45.0, 155.0, 155.0),
+            falling(45.0, 60.0, 115.0),
+            falling(118.0, 155.0, 155.0),
+            falling(118.0, 20.0, 148.0),
+        ];
+        let sizes = [88.0, 78.0, 140.0, 140.0].map(|width| vec2(width, 14.0));
+        let anchors: Vec<_> = lines.iter().map(|line| vec![line[line.len() - 1]]).collect();
+        let rects = place(FRAME, &lines, &sizes, &anchors);
+        for (at, rect) in rects.iter().enumerate() {
+            assert!(
+                rects[..at].iter().all(|other| !other.intersects(*rect)),
+                "{rects:?}"
+            );
+            assert!(lines.iter().all(|line| hits(line, *rect) == 0), "{rects:?}");
         }
     }
 
