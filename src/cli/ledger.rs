@@ -1,6 +1,7 @@
 //! `ledger`: what was spent on which data set, whether the record is whole, a copy of it, and totals.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono::Utc;
 use clap::{Args, Subcommand};
@@ -153,7 +154,9 @@ fn identify(ledger: &mut Ledger, path: &Path) -> Result<DatasetId, CliError> {
         read_images(path, &options, &progress).and_then(|images| images.table())
     } else {
         let mut options = ReadOptions {
-            room: Room::beyond_memory_in(home_folder().map_err(|error| CliError::from_error(&error))?),
+            room: Arc::new(Room::beyond_memory_in(
+                home_folder().map_err(|error| CliError::from_error(&error))?,
+            )),
             ..ReadOptions::default()
         };
         if let Some(schema) = Schema::find_beside(path).and_then(|path| Schema::load(&path).ok()) {

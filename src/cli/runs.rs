@@ -10,7 +10,6 @@ use crate::cli::drive::Driver;
 use crate::cli::output::{CliError, print_json, print_line};
 use crate::cli::training::{Wanted, check_condition, finish, train};
 use crate::cli::values::{parse_condition, parse_device};
-use crate::data::image::holds_images;
 use crate::engine::{Command, Condition, EngineEvent, Interrupted, InterruptedRun};
 use crate::train::DeviceKind;
 
@@ -132,7 +131,7 @@ fn list(json: bool) -> Result<(), CliError> {
         print_line(&match &known.run {
             Ok(run) => format!("{}{called}  {}", known.id, line(run)),
             Err(problem) => format!(
-                "{}{called}  cannot be taken up (what it reserved stays charged): {problem}",
+                "{}{called}  cannot be taken up (what it reserved stays charged; `runs discard` clears it away): {problem}",
                 known.id
             ),
         })
@@ -185,28 +184,33 @@ fn describe(known: &Interrupted) -> Value {
 fn resume(args: &ResumeArgs) -> Result<(), CliError> {
     let driver = Driver::start()?;
     let known = find(&driver, &args.id)?;
-    let run = known.run.map_err(CliError::from)?;
+    let id = known.id;
+    let run = known.run.map_err(|problem| CliError::Failure {
+        message: format!("{id} cannot be taken up: {problem}; what it reserved stays charged, and `runs discard {id}` clears its files away"),
+        causes: Vec::new(),
+    })?;
+    // Before the first step: a run whose result nobody can write is a waste of budget.
+    if let Some(condition) = &args.condition {
+        check_condition(&run.schema, run.is_images, condition)?;
+    }
     let wanted = Wanted {
         rows: args.rows,
         out: args.out.clone(),
         force: args.force,
         condition: args.condition.clone(),
         json: args.json,
-        is_images: run.path.as_deref().is_some_and(holds_images),
+        is_images: run.is_images,
         curves: None,
     };
     let inputs: Vec<_> = run.path.iter().map(PathBuf::as_path).collect();
     wanted.check_targets(&inputs)?;
     let take_up = Command::TakeUp {
-        id: known.id,
+        id,
         device: args.device,
         // The progress shows steps and ε only.
         watched: false,
     };
     let outcome = train(&driver, take_up)?;
-    if let Some(condition) = &args.condition {
-        check_condition(&driver, condition)?;
-    }
     finish(&driver, &wanted, &outcome)
 }
 

@@ -16,9 +16,10 @@ use crate::cli::values::{
 };
 use crate::cli::version::VersionArgs;
 use crate::data::Schema;
-use crate::data::image::{holds_images, image_files};
+use crate::data::image::{holds_images, image_files, read_images};
 use crate::engine::{Command, Condition, KEEP_EVERY, Method, PrivacyTarget, RunRequest, SchemaSource};
-use crate::export::Recipe;
+use crate::export::{ImageFormat, Recipe, TableFormat};
+use crate::num::progress::Progress;
 use crate::privacy::Neighboring;
 use crate::train::describe::Described;
 use crate::train::{DeviceKind, RunSettings, describe};
@@ -112,6 +113,7 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
         is_images,
         curves: args.curves.clone(),
     };
+    check_images(args, is_images)?;
     check_targets(args, &wanted)?;
     let driver = Driver::start()?;
     driver.open_with(
@@ -123,8 +125,10 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     if let Some(recipe) = &args.recipe {
         warn_of_other_schema(&driver, recipe)?;
     }
-    if let Some(condition) = &args.condition {
-        check_condition(&driver, condition)?;
+    if let Some(condition) = &args.condition
+        && let Some(dataset) = &driver.engine.snapshot().dataset
+    {
+        check_condition(&dataset.schema, is_images, condition)?;
     }
     if request.method.is_private() {
         args.version.settle(&driver)?;
@@ -132,6 +136,16 @@ pub fn run(args: &SynthesizeArgs) -> Result<(), CliError> {
     }
     let outcome = train(&driver, Command::Start(Box::new(request)))?;
     finish(&driver, &wanted, &outcome)
+}
+
+/// Images are wanted: input that holds none is told before the name of the output is, which would do for them.
+fn check_images(args: &SynthesizeArgs, is_images: bool) -> Result<(), CliError> {
+    if is_images || TableFormat::from_path(&args.out).is_ok() || ImageFormat::from_path(&args.out).is_err() {
+        return Ok(());
+    }
+    read_images(&args.input, &args.images.options(), &Progress::default())
+        .map(drop)
+        .map_err(|error| CliError::from_error(&error))
 }
 
 /// The files that the run reads, and where its results go.

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli::curves;
 use crate::cli::drive::Driver;
 use crate::cli::output::{CliError, add_rules, print_json, print_line, progress_bar, rule_lines, warn};
-use crate::data::{EncoderSettings, RowEncoder};
+use crate::data::{EncoderSettings, RowEncoder, Schema};
 use crate::engine::{
     Area, Command, Condition, EngineEvent, ExportRequest, Exported, RunId, RunState, RunView, exported_files,
     home_folder,
@@ -157,14 +157,13 @@ fn show_progress(bar: &ProgressBar, view: &RunView) {
 }
 
 /// A condition that no row can meet is told before budget is spent.
-pub(super) fn check_condition(driver: &Driver, condition: &Condition) -> Result<(), CliError> {
-    let snapshot = driver.engine.snapshot();
-    let Some(dataset) = &snapshot.dataset else {
-        return Ok(());
-    };
-    if dataset.images.is_some() {
-        let classes = dataset
-            .schema
+pub(super) fn check_condition(
+    schema: &Schema,
+    is_images: bool,
+    condition: &Condition,
+) -> Result<(), CliError> {
+    if is_images {
+        let classes = schema
             .find(&condition.column)
             .and_then(|column| column.domain.clone())
             .unwrap_or_default();
@@ -173,7 +172,7 @@ pub(super) fn check_condition(driver: &Driver, condition: &Condition) -> Result<
             .map_err(|error| CliError::from_error(&error));
     }
     // A schema that cannot be encoded is told by the plan, with its reasons.
-    match RowEncoder::new(&dataset.schema, &EncoderSettings::default()) {
+    match RowEncoder::new(schema, &EncoderSettings::default()) {
         Ok(encoder) => condition
             .check(&encoder)
             .map_err(|error| CliError::from_error(&error)),

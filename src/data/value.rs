@@ -1,6 +1,7 @@
 //! Cells as text and as numbers: parsing, formatting, and the spellings of dates and times.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use chrono::format::{Item, Parsed, StrftimeItems};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike as _};
@@ -154,12 +155,19 @@ impl TemporalFormat {
         let Some((_, items)) = &self.pattern else {
             return format_iso(self.kind, value);
         };
-        match self.kind {
-            Kind::Date => date_of(value).map(|date| date.format_with_items(items.iter()).to_string()),
-            Kind::Time => time_of(value).map(|time| time.format_with_items(items.iter()).to_string()),
-            _ => datetime_of(value).map(|datetime| datetime.format_with_items(items.iter()).to_string()),
+        let items = items.iter();
+        let mut text = String::new();
+        // Not every kind has all that a pattern may ask for (a date has no hour): then there is no text.
+        let written = match self.kind {
+            Kind::Date => date_of(value).map(|date| write!(text, "{}", date.format_with_items(items))),
+            Kind::Time => time_of(value).map(|time| write!(text, "{}", time.format_with_items(items))),
+            _ => datetime_of(value).map(|datetime| write!(text, "{}", datetime.format_with_items(items))),
+        };
+        if matches!(written, Some(Ok(()))) {
+            text
+        } else {
+            String::new()
         }
-        .unwrap_or_default()
     }
 }
 
@@ -350,6 +358,20 @@ pub(crate) fn file_name(path: &std::path::Path) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_of_another_kind_is_none() {
+        for (kind, patterns) in [
+            (Kind::Date, &["%H:%M", "%I:%M", "%z", "%Y-%m-%d %H"][..]),
+            (Kind::Time, &["%Y-%m-%d", "%j", "%z"]),
+            (Kind::Datetime, &["%Y-%m-%dT%H:%M:%S%z"]),
+        ] {
+            for pattern in patterns {
+                assert!(TemporalFormat::new(kind, Some(pattern)).is_none(), "{pattern}");
+            }
+        }
+        assert!(TemporalFormat::new(Kind::Date, Some("%d/%m/%Y")).is_some());
+    }
 
     #[test]
     fn numbers_are_told_from_words() {

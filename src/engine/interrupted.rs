@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::Table;
+use crate::data::{Schema, Table};
 use crate::engine::command::{Method, PrivacyTarget, RunRequest};
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
@@ -99,6 +99,10 @@ pub struct InterruptedRun {
     pub steps: u64,
     /// How often it was taken up before.
     pub resumed: u32,
+    /// The schema that it learns under.
+    pub schema: Arc<Schema>,
+    /// Whether it learns from images.
+    pub is_images: bool,
 }
 
 impl InterruptedRun {
@@ -208,7 +212,22 @@ impl KeptFiles {
     pub fn remove(&self) -> std::io::Result<()> {
         self.remove_checkpoint()?;
         remove_if_there(&self.journal())?;
+        self.remove_parts()?;
         remove_if_there(&self.given_name_file())
+    }
+
+    /// Takes away what is left of a checkpoint that was being written when the program was killed.
+    fn remove_parts(&self) -> std::io::Result<()> {
+        let begins = format!(".{}.{CHECKPOINT}.", self.id);
+        let Ok(files) = fs::read_dir(&self.folder) else {
+            return Ok(());
+        };
+        for file in files.flatten() {
+            if file.file_name().to_string_lossy().starts_with(&begins) {
+                remove_if_there(&file.path())?;
+            }
+        }
+        Ok(())
     }
 
     fn entry(&self) -> Option<EntryId> {
@@ -233,6 +252,15 @@ impl KeptFiles {
     }
 
     fn describe(&self, announced: u64) -> Result<InterruptedRun, Problem> {
+        if !self.checkpoint().exists() {
+            return Err(Problem::plain(
+                Area::Train,
+                message!(
+                    "say-no-checkpoint",
+                    "it was cut short before its first checkpoint, so there is nothing to go on from: discard it"
+                ),
+            ));
+        }
         let (run, step) = CheckpointFile::<KeptRun>::look(&self.checkpoint())
             .map_err(|error| Problem::new(Area::Train, &error))?;
         let request = run.request()?;
@@ -246,6 +274,8 @@ impl KeptFiles {
             goes_on: goes_on(&run, step, announced),
             steps: run.steps,
             resumed: run.resumed.times,
+            schema: Arc::new(run.data.schema()?),
+            is_images: run.data.images.is_some(),
         })
     }
 

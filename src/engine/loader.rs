@@ -280,7 +280,7 @@ fn try_load(
         } => {
             let (schema_path, known) = find_schema(path, schema)?;
             let mut options = options.clone();
-            options.room = room.clone();
+            options.room = Arc::new(room.clone());
             if let Some(schema) = &known {
                 options.missing.clone_from(&schema.missing);
                 options.form = options.form.or(&schema.read.clone().unwrap_or_default());

@@ -236,6 +236,7 @@ say-other-plan = 账本第 { $entry } 条不是这个方案的未结预留，因
 say-device-missing = 设备“{ $device }”无法使用，因此训练改用 `flex`：{ $reason }
 say-device-lost = 设备“{ $device }”出现故障，训练在同一预留下从最近的检查点改用 `flex` 继续：{ $reason }
 say-device-lost-later = 设备“{ $device }”出现故障；训练可以从最近的检查点用 `flex` 继续：{ $reason }
+say-no-checkpoint = 它在第一个检查点之前就中断了，没有可以接着进行的内容：请将其丢弃
 say-no-interrupted = 没有名为“{ $name }”的中断训练；`runs list` 会列出全部
 train-thread = 无法启动比较数据的线程
 device-not-built = 本程序不含显卡支持；请选择设备 flex

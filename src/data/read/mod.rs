@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::spill::Room;
 use super::{DataError, Table};
@@ -34,7 +35,7 @@ pub struct ReadOptions {
     pub missing: Vec<String>,
     /// Where the rows may lie. Without a folder all stay in memory; with one, those of a text, Parquet or Arrow file that
     /// are too many go there (a database's and a workbook's stay).
-    pub room: Room,
+    pub room: Arc<Room>,
 }
 
 /// Reads a CSV file (any usual encoding and delimiter, with a header line, as it is or packed by gzip or zstd), a

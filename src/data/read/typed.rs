@@ -1,5 +1,7 @@
 //! Files that know their columns' types: Parquet and Arrow, with flat columns.
 
+mod lengths;
+
 use std::fs::File;
 use std::io::{BufReader, Seek as _, SeekFrom};
 use std::path::Path;
@@ -66,11 +68,30 @@ pub(super) fn read_file(
         digest: Some(digest),
         bytes,
     };
-    file.seek(SeekFrom::Start(0)).map_err(|source| DataError::Io {
+    let io = |source| DataError::Io {
         path: path.to_owned(),
         action: "read the file",
         source,
-    })?;
+    };
+    file.seek(SeekFrom::Start(0)).map_err(io)?;
+    // A file begins by its name, which is no message.
+    let begins = match form {
+        Typed::Parquet => None,
+        Typed::ArrowFile => Some(8),
+        Typed::ArrowStream => Some(0),
+    };
+    if let Some(begins) = begins {
+        let mut walk = BufReader::new(&file);
+        walk.seek(SeekFrom::Start(begins)).map_err(io)?;
+        if !lengths::are_possible(&mut walk).map_err(io)? {
+            return Err(DataError::CorruptFile {
+                path: path.to_owned(),
+                kind: form.name(),
+                reason: "a part says that it unpacks to more than its bytes can hold".to_owned(),
+            });
+        }
+        file.seek(SeekFrom::Start(0)).map_err(io)?;
+    }
     decode((path, form), origin, room, progress, |decoding| match form {
         Typed::Parquet => decoding.parquet(file),
         Typed::ArrowFile => {

@@ -5,7 +5,7 @@
 //! formulas without a result, cells beside the table.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use arrow::datatypes::SchemaRef;
@@ -30,6 +30,12 @@ const ROOM: u64 = if cfg!(test) { 1 << 24 } else { 1 << 30 };
 const ROOM_OF_CELLS: u64 = if cfg!(test) { 1 << 16 } else { 1 << 27 };
 /// Beyond that, how many times the file's size: see `source.rs`.
 const RATIO: u64 = 500;
+/// Parts of more unpacked bytes than this are looked through before they are read.
+const LONG_PART: u64 = if cfg!(test) { 1 << 22 } else { 1 << 26 };
+/// Bytes without a tag: far more than the longest text of a cell, whatever its letters are spelled by.
+const LONGEST_TEXT: usize = 1 << 20;
+/// Rows of any sheet.
+const MOST_ROWS: u64 = 1 << 20;
 /// Rows between two looks at the progress.
 const STRIDE: u32 = 1 << 12;
 /// Days from 30 December 1899, from which sheets count, to 1970.
@@ -121,23 +127,73 @@ impl Reading<'_> {
         }
     }
 
-    /// A file whose parts say that they are enormous. What they say binds: the archive's reader takes no byte more.
+    /// A file whose parts say that they are enormous, or that hold what no sheet does. What they say of their size binds:
+    /// the archive's reader takes no byte more.
     fn check_size(&self, file: &File) -> Result<(), DataError> {
-        let sizes = |file: File| -> zip::result::ZipResult<u64> {
-            let mut archive = ZipArchive::new(BufReader::new(file))?;
-            (0..archive.len()).try_fold(0_u64, |all, part| {
-                Ok(all.saturating_add(archive.by_index_raw(part)?.size()))
-            })
+        let failed = |error: zip::result::ZipError| match self.progress.check() {
+            Err(cancelled) => DataError::from(cancelled),
+            Ok(()) => self.damaged(error),
         };
-        let unpacked = file
-            .try_clone()
-            .map_err(zip::result::ZipError::from)
-            .and_then(sizes)
-            .map_err(|error| self.damaged(error))?;
+        let copy = file.try_clone().map_err(|error| failed(error.into()))?;
+        let mut archive = ZipArchive::new(BufReader::new(copy)).map_err(failed)?;
+        let mut unpacked = 0_u64;
+        let mut long = Vec::new();
+        for part in 0..archive.len() {
+            let found = archive.by_index_raw(part).map_err(failed)?;
+            let size = found.size();
+            unpacked = unpacked.saturating_add(size);
+            // Pictures are not read.
+            if size > LONG_PART && found.name().is_ok_and(|name| name.ends_with(".xml")) {
+                long.push(part);
+            }
+        }
         if unpacked > ROOM && unpacked / RATIO > self.bytes {
             return Err(self.too_much());
         }
+        for part in long {
+            let part = archive.by_index(part).map_err(failed)?;
+            self.check_part(part)?;
+        }
         Ok(())
+    }
+
+    /// The reader takes a piece of text, and rows without a cell, at one go, however long that is: so they are looked for
+    /// beforehand in parts that have room for it.
+    fn check_part(&self, mut part: impl Read) -> Result<(), DataError> {
+        let mut buffer = vec![0; 1 << 16];
+        let (mut stretch, mut rows) = (0, 0_u64);
+        loop {
+            self.progress.check()?;
+            let count = part.read(&mut buffer).map_err(|error| self.damaged(error))?;
+            let Some(bytes) = buffer.get(..count).filter(|bytes| !bytes.is_empty()) else {
+                return Ok(());
+            };
+            // A row whose name is cut by the buffer's end is not counted: a few of a million.
+            rows += memchr::memmem::find_iter(bytes, b"<row").count() as u64;
+            let mut last = 0;
+            for place in memchr::memchr_iter(b'<', bytes) {
+                if stretch + place - last > LONGEST_TEXT {
+                    return Err(self.too_long_a_text());
+                }
+                (stretch, last) = (0, place);
+            }
+            stretch += bytes.len() - last;
+            if stretch > LONGEST_TEXT {
+                return Err(self.too_long_a_text());
+            }
+            if rows > MOST_ROWS {
+                return Err(self.damaged(format!(
+                    "a sheet has more than {MOST_ROWS} rows, which none can have"
+                )));
+            }
+        }
+    }
+
+    fn too_long_a_text(&self) -> DataError {
+        self.damaged(format!(
+            "it has a text of more than {} MB; a cell holds 32,767 letters",
+            LONGEST_TEXT >> 20
+        ))
     }
 
     fn too_much(&self) -> DataError {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{
-    Array as _, ArrayRef, AsArray as _, DictionaryArray, Int32Array, StringArray, UInt8Array, UInt16Array,
+    Array, ArrayRef, AsArray as _, DictionaryArray, Int32Array, StringArray, UInt8Array, UInt16Array,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Int32Type, Schema as ArrowSchema, SchemaRef};
@@ -127,29 +127,28 @@ impl<'a> Shelver<'a> {
             .zip(&types)
             .map(|(name, found)| Field::new(name, found.clone(), true));
         let schema = Arc::new(ArrowSchema::new(fields.collect::<Vec<_>>()));
-        let rows = match file {
-            Some(file) => Rows::File(file.finish(Arc::clone(&schema))),
-            None => {
-                let batch = |columns: Vec<ArrayRef>| {
-                    let columns = columns.into_iter().zip(&types);
-                    let columns = columns.map(|(array, wanted)| {
-                        if array.data_type() == wanted {
-                            Ok(array)
-                        } else {
-                            cast(&array, wanted)
-                        }
-                    });
-                    RecordBatch::try_new(Arc::clone(&schema), columns.collect::<Result<_, _>>()?)
-                };
-                Rows::Memory(pieces.into_iter().map(batch).collect::<Result<_, _>>()?)
-            }
+        let rows = if let Some(file) = file {
+            Rows::File(file.finish(Arc::clone(&schema)))
+        } else {
+            let of_type = |(array, wanted): (ArrayRef, &DataType)| {
+                if array.data_type() == wanted {
+                    Ok(array)
+                } else {
+                    cast(&array, wanted)
+                }
+            };
+            let batch = |columns: Vec<ArrayRef>| {
+                let columns = columns.into_iter().zip(&types).map(of_type);
+                RecordBatch::try_new(Arc::clone(&schema), columns.collect::<Result<_, _>>()?)
+            };
+            Rows::Memory(pieces.into_iter().map(batch).collect::<Result<_, _>>()?)
         };
         Ok(Shelved { schema, rows, starts })
     }
 }
 
 fn rows_of(columns: &[ArrayRef]) -> usize {
-    columns.first().map_or(0, |column| column.len())
+    columns.first().map_or(0, Array::len)
 }
 
 /// A column's type is that of its pieces; texts of which a piece is plain are all plain.
@@ -359,7 +358,7 @@ impl Shelf {
 
     /// What is held in memory all the same.
     pub fn memory_bytes(&self) -> usize {
-        self.texts.iter().map(|texts| texts.get_array_memory_size()).sum()
+        self.texts.iter().map(Array::get_array_memory_size).sum()
     }
 
     /// One column of a piece.

@@ -1,5 +1,7 @@
 //! Files that are read in rounds, and rows that lie in a file.
 
+use std::sync::Arc;
+
 use super::*;
 
 /// Some megabytes: a column of few texts, one of which there are more and more, one of numbers, one with missing cells and
@@ -31,7 +33,7 @@ fn rooms(folder: &Path) -> [Room; 3] {
 
 fn read_in(room: &Room, path: &Path) -> Result<Table, DataError> {
     let options = ReadOptions {
-        room: room.clone(),
+        room: Arc::new(room.clone()),
         ..ReadOptions::default()
     };
     read_table(path, &options, &Progress::new())

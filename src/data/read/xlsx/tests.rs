@@ -275,6 +275,14 @@ fn damaged_and_enormous_workbooks_are_refused() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let far = sheet(&[(1, "A", &names), (1_048_576, "A", &["1"])]);
     says(one(&far), &["500 times"]);
+    // Texts that no cell has, rows that no sheet has.
+    let long = "a".repeat(5 << 20);
+    says(
+        one(&sheet(&[(1, "A", &["x"]), (2, "A", &[&long])])),
+        &["more than 1 MB", "32,767"],
+    );
+    let rows = "<row/>".repeat((1 << 20) + (1 << 14));
+    says(one(&format!("<sheetData>{rows}</sheetData>")), &["1048576 rows"]);
     // Any archive at all.
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     archive
