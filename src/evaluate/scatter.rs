@@ -32,8 +32,10 @@ pub(super) fn scatter(rows: &[f32], mean: &[f64]) -> DMatrix<f64> {
     for piece in rows.chunks(PIECE * width) {
         let count = piece.len() / width;
         let strips = &mut strips[..count * panels];
-        deviate(piece, mean, strips);
-        dispatch!(level, simd => add_square(simd, strips, count, &mut sum));
+        dispatch!(level, simd => {
+            deviate(piece, mean, strips);
+            add_square(simd, strips, count, &mut sum);
+        });
     }
     DMatrix::from_fn(width, width, |row, column| {
         sum[row.min(column) * padded + row.max(column)]
@@ -41,6 +43,11 @@ pub(super) fn scatter(rows: &[f32], mean: &[f64]) -> DMatrix<f64> {
 }
 
 /// Rows less their mean, panel by panel; zero where the last panel is wider than the rows.
+#[expect(
+    clippy::inline_always,
+    reason = "its vectors are those of whoever dispatches it"
+)]
+#[inline(always)]
 fn deviate(rows: &[f32], mean: &[f64], strips: &mut [Strip]) {
     let width = mean.len();
     let count = rows.len() / width;
