@@ -11,12 +11,12 @@ use crate::engine::session::Session;
 use crate::engine::settings::{Language, Settings};
 use crate::engine::several::SeveralRequest;
 use crate::num::Epsilon;
-use crate::privacy::Neighboring;
+use crate::privacy::{AccountantKind, Neighboring};
 use crate::release::ReleaseRequest;
 use crate::release::outlook::Question;
 pub use crate::train::Condition;
 use crate::train::image::{ImageMethod, ImageSettings};
-use crate::train::pairs::{PairSettings, TableRelease};
+use crate::train::pairs::{PairPlan, PairSettings, TableRelease};
 use crate::train::{DeviceKind, RunSettings, TrainSettings};
 
 /// Identifies a training run for as long as the program is open.
@@ -163,6 +163,15 @@ impl Method {
             Self::Gem => Some(TableRelease::Pairs),
             Self::DpMerf => Some(TableRelease::MeanEmbedding),
             Self::Dpgan | Self::Gan | Self::WganGp => None,
+        }
+    }
+
+    /// The accountant that the method's plans are made with.
+    pub const fn accountant(self, on_images: bool) -> AccountantKind {
+        match (self.on_images(), self.release()) {
+            (Some(method), _) if on_images => method.accountant(),
+            (_, Some(_)) => PairPlan::ACCOUNTANT,
+            _ => AccountantKind::Rdp,
         }
     }
 

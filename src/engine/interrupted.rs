@@ -103,6 +103,8 @@ pub struct InterruptedRun {
     pub schema: Arc<Schema>,
     /// Whether it learns from images.
     pub is_images: bool,
+    /// Whether all that the run was to spend counts as spent: thrown away, it frees nothing.
+    pub is_all_spent: bool,
 }
 
 impl InterruptedRun {
@@ -264,6 +266,7 @@ impl KeptFiles {
         let (run, step) = CheckpointFile::<KeptRun>::look(&self.checkpoint())
             .map_err(|error| Problem::new(Area::Train, &error))?;
         let request = run.request()?;
+        let at = goes_on(&run, step, announced);
         Ok(InterruptedRun {
             dataset: run.data.name.clone(),
             path: run.data.path.clone(),
@@ -271,11 +274,12 @@ impl KeptFiles {
             target: request.target,
             entry: run.entry,
             step,
-            goes_on: goes_on(&run, step, announced),
+            goes_on: at,
             steps: run.steps,
             resumed: run.resumed.times,
             schema: Arc::new(run.data.schema()?),
             is_images: run.data.images.is_some(),
+            is_all_spent: run.events_until(at) == run.planned,
         })
     }
 

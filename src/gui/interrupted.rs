@@ -125,6 +125,7 @@ pub fn discard_text(cx: &Cx<'_>, waiting: &Interrupted) -> String {
     let t = cx.texts;
     match &waiting.run {
         Ok(run) if run.target.is_none() => t.get("interrupted-discard-no-claim").to_owned(),
+        Ok(run) if run.is_all_spent => t.get("interrupted-discard-all").to_owned(),
         Ok(run) => t.with(
             "interrupted-discard-text",
             [

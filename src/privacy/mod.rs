@@ -7,6 +7,7 @@ pub mod gaussian;
 pub mod ledger;
 pub mod meaning;
 pub mod mechanism;
+mod part;
 mod pld;
 mod rdp;
 pub mod renyi;
@@ -18,6 +19,7 @@ pub use calibrate::{
     laplace_scale, smallest_epsilon,
 };
 pub use event::{CountedEvent, EventList, Neighboring, PrivacyEvent};
+pub use part::epsilon_of_part;
 pub use pld::PldAccountant;
 pub use rdp::RdpAccountant;
 pub use view::{PureView, ZcdpView};

@@ -278,6 +278,7 @@ interrupted-resume-no-claim = Resume goes on from there. The run makes no promis
 interrupted-unusable = It cannot be resumed, and what it reserved stays charged.
 interrupted-discard-title = Discard what is kept of this run?
 interrupted-discard-text = What it has learned is lost. Steps up to { $at } of { $steps } may have looked at the rows and stay charged, with all that was released before them; the rest of the reservation is free again.
+interrupted-discard-all = What it has learned is lost. All that the run was to spend was spent before it was cut short, so its whole reservation stays charged.
 interrupted-discard-no-claim = What it has learned is lost. Nothing was charged for it.
 interrupted-discard-unusable = Nobody can tell how far it came, so its whole reservation stays charged.
 

@@ -272,6 +272,7 @@ interrupted-resume-no-claim = “继续”会从那里进行。这次训练不�
 interrupted-unusable = 它无法继续，已预留的仍然计费。
 interrupted-discard-title = 丢弃这次训练所保存的内容？
 interrupted-discard-text = 已学到的内容会丢失。直到第 { $at } 步（共 { $steps } 步）可能已看过数据行，连同此前发布的内容仍然计费；预留的其余部分重新可用。
+interrupted-discard-all = 已学到的内容会丢失。这次运行要花费的全部预算在中断之前就已花掉，因此全部预留仍计为支出。
 interrupted-discard-no-claim = 已学到的内容会丢失。它没有计费。
 interrupted-discard-unusable = 无法知道它走了多远，因此整个预留仍然计费。
 

@@ -8,7 +8,7 @@ use crate::engine::event::{Area, EngineEvent, Problem};
 use crate::engine::interrupted::{self, Interrupted, KeptFiles, KeptRun};
 use crate::message;
 use crate::num::Delta;
-use crate::privacy::AccountantKind;
+use crate::privacy::epsilon_of_part;
 use crate::privacy::ledger::{EntryId, Outcome, Settlement};
 use crate::train::DeviceKind;
 
@@ -148,12 +148,22 @@ impl Coordinator {
     fn settle_abandoned(&self, run: &KeptRun, entry: EntryId, charged: u64) -> Result<(), Problem> {
         let failed = |error: &(dyn std::error::Error + 'static)| Problem::new(Area::Ledger, error);
         let events = run.events_until(charged);
-        let RunRequest { target, .. } = run.request()?;
+        let RunRequest { target, method, .. } = run.request()?;
         let delta = target.map_or(0.0, |target| target.delta);
         let checked = Delta::new(delta).map_err(|error| failed(&error))?;
-        let epsilon = AccountantKind::Rdp
-            .epsilon(&events, checked)
-            .map_err(|error| failed(&error))?;
+        let by = method.accountant(run.data.images.is_some());
+        let entries = &self.ledger_view.entries;
+        let reserved = entries.iter().find(|known| known.id == entry);
+        let reserved = reserved
+            .and_then(|entry| entry.reserved)
+            .map_or(f64::INFINITY, |reserved| reserved.epsilon);
+        // Without a known reservation the accountant alone says it.
+        let epsilon = if reserved.is_finite() {
+            epsilon_of_part(by, (&events, &run.planned), reserved, checked)
+        } else {
+            by.epsilon(&events, checked)
+        };
+        let epsilon = epsilon.map_err(|error| failed(&error))?;
         let settlement = Settlement {
             events,
             epsilon,

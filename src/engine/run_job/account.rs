@@ -10,7 +10,7 @@ use crate::export::certificate::Resumed;
 use crate::message;
 use crate::num::Delta;
 use crate::privacy::ledger::{EntryId, LedgerError, Outcome, PrivacyUnit, Reservation, Settlement};
-use crate::privacy::{AccountantKind, EventList};
+use crate::privacy::{EventList, epsilon_of_part};
 use crate::train::{PlanSummary, StopReason, TrainError, Trained};
 
 /// What a plan promises, for the ledger.
@@ -96,12 +96,12 @@ impl RunJob {
                 Ok(trained)
             }
             Ok(Err(failure)) => {
-                self.settle_failure(entry, summary, failure.executed, &failure.problem);
+                self.settle_failure(entry, (summary, planned), failure.executed, &failure.problem);
                 Err(failure.problem)
             }
             Err(panic) => {
                 // How far it came is not known: the whole plan stays charged.
-                self.settle_failure(entry, summary, planned.clone(), &panic);
+                self.settle_failure(entry, (summary, planned), planned.clone(), &panic);
                 Err(panic)
             }
         }
@@ -168,7 +168,7 @@ impl RunJob {
     fn settle_failure(
         &self,
         entry: Option<EntryId>,
-        plan: &PlanSummary,
+        (plan, planned): (&PlanSummary, &EventList),
         events: EventList,
         problem: &Problem,
     ) {
@@ -176,10 +176,10 @@ impl RunJob {
             return;
         };
         // What cannot be accounted stays charged as planned.
-        let Some(epsilon) = Delta::new(delta)
-            .ok()
-            .and_then(|delta| AccountantKind::Rdp.epsilon(&events, delta).ok())
-        else {
+        let Some(epsilon) = Delta::new(delta).ok().and_then(|delta| {
+            let by = self.request.method.accountant(self.dataset.images.is_some());
+            epsilon_of_part(by, (&events, planned), plan.epsilon?, delta).ok()
+        }) else {
             return;
         };
         let settlement = Settlement {

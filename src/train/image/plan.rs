@@ -33,6 +33,14 @@ pub enum ImageMethod {
 }
 
 impl ImageMethod {
+    /// The accountant that its plans are made with.
+    pub const fn accountant(self) -> AccountantKind {
+        match self {
+            Self::MeanEmbedding => AccountantKind::Pld,
+            Self::Gan | Self::GanWithPenalty => AccountantKind::Rdp,
+        }
+    }
+
     /// Whether the method looks at the setting of this key.
     pub fn uses(self, key: &str) -> bool {
         match (self, key) {
@@ -193,7 +201,7 @@ impl ImagePlan {
     /// The accountant that calibrates and that steps are held against: of a single release the tightest is as quick
     /// as any.
     pub const fn accountant(&self) -> AccountantKind {
-        accountant(self.method)
+        self.method.accountant()
     }
 
     /// Steps in which the generator follows a mean embedding: all of them, those before it meets the critic, or none.
@@ -351,13 +359,6 @@ fn check_schema(schema: &Schema, is_private: bool) -> Result<(), PlanError> {
     Ok(())
 }
 
-const fn accountant(method: ImageMethod) -> AccountantKind {
-    match method {
-        ImageMethod::MeanEmbedding => AccountantKind::Pld,
-        ImageMethod::Gan | ImageMethod::GanWithPenalty => AccountantKind::Rdp,
-    }
-}
-
 /// The least noise that keeps the promise.
 fn protect(
     method: ImageMethod,
@@ -380,7 +381,7 @@ fn protect(
         schedule: Schedule::default(),
         epsilon: 0.0,
     };
-    let found = least_noise(&budget, accountant(method), |noise| {
+    let found = least_noise(&budget, method.accountant(), |noise| {
         budget::events(&release(NoiseMultiplier::new(noise).ok()), rate)
     })?;
     let Some(found) = found else {
