@@ -34,7 +34,10 @@ fn a_part_of_a_plan_is_never_charged_more_than_the_plan() {
     let reserved = by.epsilon(&planned, delta).unwrap();
     // The looser accountant, which the plan was not made with, gives more for the same events.
     assert!(AccountantKind::Rdp.epsilon(&planned, delta).unwrap() > reserved * 1.01);
-    assert_eq!(epsilon_of_part(by, (&planned, &planned), reserved, delta).unwrap(), reserved);
+    assert_eq!(
+        epsilon_of_part(by, (&planned, &planned), reserved, delta).unwrap(),
+        reserved
+    );
     let half = epsilon_of_part(by, (&list(&[gaussian(5.0)]), &planned), reserved, delta).unwrap();
     assert!(half > 0.0 && half < reserved);
     // A looser accountant than that of the plan may be asked: the reservation is the upper end.

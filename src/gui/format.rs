@@ -145,18 +145,98 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
-/// Reads a number as a person types it: a comma between thousands, a power of ten, a typographic minus.
-pub fn parse(text: &str) -> Option<f64> {
-    let clean: String = text
+/// Why a text is not taken as a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// It is none, or its marks do not go together.
+    Shape,
+    /// It has two meanings, written here without doubt.
+    TwoWays(String, String),
+}
+
+/// Spaces that set thousands apart.
+const SPACES: [char; 4] = [' ', NARROW, '\u{a0}', '\u{2009}'];
+
+/// Reads a number as a person types it: a decimal point or comma, spaces between thousands, a power of ten, a
+/// typographic minus.
+///
+/// # Errors
+/// When it is no number, or could be two: `1,234`.
+pub fn parse(text: &str) -> Result<f64, Unread> {
+    read(text, false)
+}
+
+/// Reads a whole number, where a comma before three digits sets thousands apart, as [`count`] writes them.
+///
+/// # Errors
+/// When it is no number. One that is not whole is read all the same.
+pub fn parse_whole(text: &str) -> Result<f64, Unread> {
+    read(text, true)
+}
+
+fn read(text: &str, is_whole: bool) -> Result<f64, Unread> {
+    let text: String = text
         .trim()
         .chars()
-        .filter(|c| !matches!(c, ',' | ' ' | '\u{202f}' | '\u{a0}'))
+        .map(|c| match c {
+            '−' => '-',
+            // As Chinese keyboards write them.
+            '，' => ',',
+            '．' => '.',
+            other => other,
+        })
         .collect();
-    clean
-        .replace('−', "-")
+    let (sign, rest) = match text.strip_prefix(['-', '+']) {
+        Some(rest) => (&text[..1], rest),
+        None => ("", text.as_str()),
+    };
+    let (mantissa, power) = match rest.find(['e', 'E']) {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let mantissa = without_thousands(mantissa, is_whole).map_err(|unread| match unread {
+        Unread::TwoWays(first, second) => {
+            Unread::TwoWays(format!("{sign}{first}{power}"), format!("{sign}{second}{power}"))
+        }
+        Unread::Shape => Unread::Shape,
+    })?;
+    format!("{sign}{mantissa}{power}")
         .parse::<f64>()
         .ok()
         .filter(|value| value.is_finite())
+        .ok_or(Unread::Shape)
+}
+
+/// Digits with a point before the decimals, if there are any.
+fn without_thousands(text: &str, is_whole: bool) -> Result<String, Unread> {
+    let is_number = |c: char| c.is_ascii_digit() || c == ',' || c == '.' || SPACES.contains(&c);
+    if !text.chars().all(is_number) {
+        return Err(Unread::Shape);
+    }
+    let (before, after) = text.split_at(text.find([',', '.']).unwrap_or(text.len()));
+    let groups: Vec<&str> = before.split(SPACES).collect();
+    if (groups.len() > 1 && !are_thousands(&groups)) || after.contains(SPACES) {
+        return Err(Unread::Shape);
+    }
+    let text = format!("{}{after}", groups.concat());
+    let parts: Vec<&str> = text.split(',').collect();
+    match (parts.len() - 1, text.contains('.')) {
+        (0, _) => Ok(text),
+        (_, true) => Err(Unread::Shape),
+        (1, false) if !are_thousands(&parts) => {
+            let is_cut = parts[1].is_empty();
+            (!is_cut).then(|| parts.join(".")).ok_or(Unread::Shape)
+        }
+        (1, false) if !is_whole => Err(Unread::TwoWays(parts.join("."), parts.concat())),
+        _ if are_thousands(&parts) => Ok(parts.concat()),
+        _ => Err(Unread::Shape),
+    }
+}
+
+/// Whether digits lie as thousands do: up to three, none of them a leading zero, and threes behind them.
+fn are_thousands(groups: &[&str]) -> bool {
+    let (first, rest) = (groups[0], &groups[1..]);
+    (1..=3).contains(&first.len()) && !first.starts_with('0') && rest.iter().all(|group| group.len() == 3)
 }
 
 #[cfg(test)]
@@ -183,8 +263,53 @@ mod tests {
         assert_eq!(duration(15.4), "0:15");
         assert_eq!(duration(3723.0), "1:02:03");
         assert_eq!(bytes(1_250_000), "1.2\u{202f}MB");
-        assert_eq!(parse("32,561"), Some(32561.0));
-        assert_eq!(parse("−1e-5"), Some(-1e-5));
-        assert_eq!(parse("ten"), None);
+    }
+
+    #[test]
+    fn a_decimal_comma_is_a_decimal_point() {
+        for (text, value) in [
+            ("1,5", 1.5),
+            ("0,00001", 1e-5),
+            ("12,5", 12.5),
+            ("0,125", 0.125),
+            (",5", 0.5),
+            ("-1,5e-3", -1.5e-3),
+            ("1 234,567", 1234.567),
+            ("1，5", 1.5),
+            ("−1e-5", -1e-5),
+            ("1.234", 1.234),
+            ("1,234,567", 1_234_567.0),
+            ("32 561", 32561.0),
+        ] {
+            assert_eq!(parse(text), Ok(value), "{text}");
+        }
+        assert_eq!(parse_whole("32,561"), Ok(32561.0));
+        assert_eq!(parse_whole("1,5"), Ok(1.5));
+    }
+
+    #[test]
+    fn what_cannot_be_read_in_one_way_is_refused() {
+        for text in [
+            "",
+            "ten",
+            "1,234.5",
+            "1.234,5",
+            "1.2.3",
+            "1,2,3",
+            "5,",
+            "1 5",
+            "1,5 0",
+            "inf",
+            "NaN",
+            "1e999",
+            "0,5,5",
+            "12,34,567",
+            "--1",
+            "1e1,5",
+        ] {
+            assert_eq!(parse(text), Err(Unread::Shape), "{text}");
+        }
+        let both = Unread::TwoWays("-1.234".to_owned(), "-1234".to_owned());
+        assert_eq!(parse("-1,234"), Err(both));
     }
 }

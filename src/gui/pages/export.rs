@@ -5,7 +5,7 @@ mod certificate;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, TextEdit, Ui};
+use eframe::egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 
 use crate::data::Kind;
 use crate::engine::command::{Condition, ExportRequest, RunId};
@@ -23,7 +23,7 @@ use crate::gui::pages::welcome::typed_path;
 use crate::gui::plot;
 use crate::gui::problems;
 use crate::gui::theme::{SMALL, STEP};
-use crate::gui::widgets::{self, ClassGrid};
+use crate::gui::widgets::{self, ClassGrid, NumberField, number};
 
 /// The most rows that the field takes.
 const MOST_ROWS: usize = 100_000_000;
@@ -141,17 +141,18 @@ impl ExportPage {
         });
         let mut rows = self.choices.rows.unwrap_or_else(|| default_rows(run));
         ui.horizontal(|ui| {
-            let label = ui.label(t.get(if is_of_images(run) {
+            let name = t.get(if is_of_images(run) {
                 "export-images"
             } else {
                 "export-rows"
-            }));
-            let field = DragValue::new(&mut rows)
-                .range(1..=MOST_ROWS)
-                .speed(100.0)
-                .custom_formatter(|value, _| format::count(value.max(0.0) as u64))
-                .custom_parser(format::parse);
-            let field = ui.add(field);
+            });
+            let label = ui.label(name);
+            let field = NumberField {
+                speed: 100.0,
+                is_live: true,
+                ..NumberField::whole(name, (1.0, MOST_ROWS as f64))
+            };
+            let field = field.show(ui, cx, &mut rows);
             if field.changed() {
                 self.choices.rows = Some(rows);
             }
@@ -193,7 +194,7 @@ impl ExportPage {
         });
         let path = typed_path(&self.path);
         files(ui, cx, &path);
-        let blocked = self.blocked(cx, run, &path);
+        let blocked = number::refused(ui.ctx(), t).or_else(|| self.blocked(cx, run, &path));
         ui.add_space(STEP / 2.0);
         cx.accent_button(ui, Action::Export, blocked.as_deref());
         if let Some(reason) = &blocked {

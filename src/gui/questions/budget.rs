@@ -1,6 +1,6 @@
 //! What is asked before budget is reserved, raised or lost, and before values read off private rows are let stand.
 
-use eframe::egui::{self, DragValue, RichText, TextEdit, Ui};
+use eframe::egui::{self, RichText, TextEdit, Ui};
 
 use super::answer;
 use crate::data::OpenReason;
@@ -11,6 +11,7 @@ use crate::gui::format;
 use crate::gui::interrupted;
 use crate::gui::jobs;
 use crate::gui::theme::STEP;
+use crate::gui::widgets::{NumberField, number};
 use crate::num::Epsilon;
 use crate::privacy::ledger::Charge;
 
@@ -166,19 +167,23 @@ pub(super) fn raise_total(ui: &mut Ui, cx: &mut Cx<'_>, raise: &mut Raise) -> bo
     ui.add(egui::Label::new(t.get("raise-text")).wrap());
     ui.horizontal_wrapped(|ui| {
         let label = ui.label(t.get("raise-epsilon"));
-        ui.add(
-            DragValue::new(&mut raise.wanted.epsilon)
-                .speed(0.1)
-                .range(raise.present.epsilon..=1000.0),
-        )
-        .labelled_by(label.id);
+        let epsilon = NumberField {
+            range: (raise.present.epsilon, 1000.0),
+            speed: 0.1,
+            is_live: true,
+            ..NumberField::new(t.get("raise-epsilon"))
+        };
+        epsilon
+            .show(ui, cx, &mut raise.wanted.epsilon)
+            .labelled_by(label.id);
         let label = ui.label("δ");
-        let delta = DragValue::new(&mut raise.wanted.delta)
-            .speed(0.0)
-            .range(raise.present.delta..=0.5)
-            .custom_formatter(|value, _| format::delta(value))
-            .custom_parser(format::parse);
-        ui.add(delta).labelled_by(label.id);
+        let delta = NumberField {
+            write: format::delta,
+            range: (raise.present.delta, 0.5),
+            is_live: true,
+            ..NumberField::new("δ")
+        };
+        delta.show(ui, cx, &mut raise.wanted.delta).labelled_by(label.id);
     });
     ui.horizontal(|ui| {
         let label = ui.label(t.get("total-reason"));
@@ -188,14 +193,15 @@ pub(super) fn raise_total(ui: &mut Ui, cx: &mut Cx<'_>, raise: &mut Raise) -> bo
     ui.add_space(STEP);
     let (wanted, present) = (raise.wanted, raise.present);
     let higher = wanted.epsilon > present.epsilon || wanted.delta > present.delta;
-    let ready = higher && !raise.reason.trim().is_empty();
+    let refused = number::refused(ui.ctx(), t);
+    let ready = higher && !raise.reason.trim().is_empty() && refused.is_none();
     let mut done = false;
     ui.horizontal_wrapped(|ui| {
         done |= ui.button(t.get("raise-keep")).clicked();
         let text = RichText::new(t.get("raise-confirm")).color(cx.palette.second_text);
         let raised = ui
             .add_enabled(ready, egui::Button::new(text))
-            .on_disabled_hover_text(t.get("raise-needs"));
+            .on_disabled_hover_text(refused.as_deref().unwrap_or(t.get("raise-needs")));
         if raised.clicked()
             && let Ok(epsilon) = Epsilon::new(wanted.epsilon)
         {

@@ -3,7 +3,7 @@
 mod asked;
 mod gauge;
 mod images;
-mod number;
+pub mod number;
 mod rows;
 mod slider;
 
@@ -15,7 +15,7 @@ use eframe::egui::{
 pub use asked::asked;
 pub use gauge::{bar, budget};
 pub use images::{ClassGrid, ClassImages, ImageCaption, ImageStrip, PictureWall};
-pub use number::NumberRow;
+pub use number::{NumberField, NumberRow};
 pub use rows::{RowText, rows};
 pub use slider::Slider;
 

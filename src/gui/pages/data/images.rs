@@ -1,6 +1,6 @@
 //! The images as they are, for the steward only, and how they were read.
 
-use eframe::egui::{self, DragValue, Ui};
+use eframe::egui::{self, Ui};
 
 use super::form::choose;
 use crate::data::ReadOptions;
@@ -9,7 +9,7 @@ use crate::engine::command::{Command, DataSource, SchemaSource};
 use crate::engine::snapshot::Dataset;
 use crate::gui::context::Cx;
 use crate::gui::theme::STEP;
-use crate::gui::widgets::{self, PictureWall};
+use crate::gui::widgets::{self, NumberField, PictureWall};
 
 /// The sides to which pictures are brought.
 const SIDES: [usize; 3] = [16, 28, LARGEST_SIDE];
@@ -134,7 +134,13 @@ fn fields(ui: &mut Ui, cx: &Cx<'_>, draft: &mut ImageOptions) {
         draft.colours = colours;
     }
     let label = ui.label(t.get("pictures-classes"));
-    ui.add(DragValue::new(&mut draft.classes).range(1..=MOST_CLASSES))
+    let classes = NumberField {
+        speed: 1.0,
+        is_live: true,
+        ..NumberField::whole(t.get("pictures-classes"), (1.0, MOST_CLASSES as f64))
+    };
+    classes
+        .show(ui, cx, &mut draft.classes)
         .labelled_by(label.id)
         .on_hover_text(t.get("pictures-classes-tip"));
     ui.end_row();
@@ -147,9 +153,12 @@ fn fields(ui: &mut Ui, cx: &Cx<'_>, draft: &mut ImageOptions) {
         }
         if let Some([black, white]) = &mut draft.window {
             for (key, value) in [("pictures-black", black), ("pictures-white", white)] {
-                ui.add(DragValue::new(value).speed(50.0))
-                    .accessible_name(t.get(key))
-                    .on_hover_text(t.get(key));
+                let field = NumberField {
+                    speed: 50.0,
+                    is_live: true,
+                    ..NumberField::whole(t.get(key), (0.0, f64::from(u16::MAX)))
+                };
+                field.show(ui, cx, value).on_hover_text(t.get(key));
             }
         }
     });

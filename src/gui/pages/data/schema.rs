@@ -13,7 +13,8 @@ use crate::gui::format;
 use crate::gui::pages::data::unit::UnitEditor;
 use crate::gui::pages::data::{cells, spelling, state};
 use crate::gui::theme::STEP;
-use crate::gui::widgets;
+use crate::gui::widgets::number::{self, Refusal};
+use crate::gui::widgets::{self, NumberField};
 
 /// The height of the table's header, the space under it included.
 const HEADER: f32 = 30.0;
@@ -194,6 +195,9 @@ impl SchemaEditor {
             }
             let name = cx.texts.with(key, [("column", column.name.as_str().into())]);
             let current = bound.as_ref().map(ToString::to_string).unwrap_or_default();
+            let key = ui
+                .scope_id()
+                .with(("refused", &column.name, field == Field::Lower));
             let draft = self.drafts.entry((at, field)).or_insert_with(|| current.clone());
             let suggested = column.provenance == Some(Provenance::Suggested);
             let color = if suggested {
@@ -216,24 +220,29 @@ impl SchemaEditor {
             let done = response.lost_focus();
             // Without a pending edit the field follows the schema.
             if !response.has_focus() && !done {
-                draft.clone_from(&current);
+                // A text that was not taken stays until it is mended, or the schema has another bound.
+                *draft =
+                    number::standing(ui.ctx(), key, hash_of(&current)).unwrap_or_else(|| current.clone());
             }
             let escaped = ui.input(|input| input.key_pressed(Key::Escape));
-            response.accessible_name(name);
             if done {
                 self.drafts.remove(&(at, field));
-                if !escaped
-                    && typed != current
-                    && let Some(bound) = parse_bound(column.kind, &typed)
-                {
-                    let edit = if field == Field::Lower {
-                        ColumnEdit::Lower(bound)
-                    } else {
-                        ColumnEdit::Upper(bound)
-                    };
-                    cells::send(cx, column, edit);
+                number::take(ui.ctx(), key);
+                if !escaped && !typed.is_empty() && typed != current {
+                    match parse_bound(column.kind, &typed) {
+                        Ok(bound) if field == Field::Lower => {
+                            cells::send(cx, column, ColumnEdit::Lower(bound));
+                        }
+                        Ok(bound) => cells::send(cx, column, ColumnEdit::Upper(bound)),
+                        Err(why) => {
+                            number::refuse(ui.ctx(), key, &typed, why, hash_of(&current));
+                            self.drafts.insert((at, field), typed);
+                        }
+                    }
                 }
             }
+            number::mark(ui, cx, key, &response);
+            response.accessible_name(name);
         }
     }
 
@@ -323,14 +332,20 @@ fn lines(text: &str) -> Vec<String> {
     values
 }
 
-fn parse_bound(kind: Kind, text: &str) -> Option<Bound> {
-    if text.is_empty() {
-        None
-    } else if kind.is_temporal() {
-        Some(Bound::from(text))
-    } else {
-        format::parse(text).map(Bound::from)
+/// What stands for a bound's text where it is held against a later one.
+fn hash_of(text: &str) -> u64 {
+    egui::Id::unique(text).value()
+}
+
+fn parse_bound(kind: Kind, text: &str) -> Result<Bound, Refusal> {
+    if kind.is_temporal() {
+        return Ok(Bound::from(text));
     }
+    let field = NumberField {
+        is_whole: kind == Kind::Integer,
+        ..NumberField::new("")
+    };
+    field.read(text).map(Bound::from)
 }
 
 /// What the profile counted of a column; for the steward, so only on hover.
@@ -354,14 +369,16 @@ mod tests {
 
     #[test]
     fn bounds_are_read_by_the_columns_kind() {
-        assert_eq!(parse_bound(Kind::Integer, "1,000"), Some(Bound::Integer(1000)));
-        assert_eq!(parse_bound(Kind::Continuous, "0.5"), Some(Bound::Number(0.5)));
+        assert_eq!(parse_bound(Kind::Integer, "1,000"), Ok(Bound::Integer(1000)));
+        assert_eq!(parse_bound(Kind::Integer, "12,5"), Err(Refusal::NotWhole));
+        assert_eq!(parse_bound(Kind::Continuous, "0.5"), Ok(Bound::Number(0.5)));
+        assert_eq!(parse_bound(Kind::Continuous, "12,5"), Ok(Bound::Number(12.5)));
+        assert!(parse_bound(Kind::Continuous, "1,234").is_err());
         assert_eq!(
             parse_bound(Kind::Date, "2019-03-31"),
-            Some(Bound::Text("2019-03-31".to_owned()))
+            Ok(Bound::Text("2019-03-31".to_owned()))
         );
-        assert_eq!(parse_bound(Kind::Integer, "many"), None);
-        assert_eq!(parse_bound(Kind::Integer, ""), None);
+        assert!(parse_bound(Kind::Integer, "many").is_err());
     }
 
     #[test]

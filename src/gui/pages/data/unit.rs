@@ -1,6 +1,6 @@
 //! Whom a promise protects, and what the public knows of their number.
 
-use eframe::egui::{ComboBox, DragValue, TextEdit, Ui};
+use eframe::egui::{ComboBox, Key, TextEdit, Ui};
 
 use crate::data::{Provenance, RowCount, Unit};
 use crate::engine::command::{Command, SchemaEdit};
@@ -8,12 +8,14 @@ use crate::engine::snapshot::Dataset;
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::theme::STEP;
-use crate::gui::widgets;
+use crate::gui::widgets::{self, NumberField, number};
 
 /// Rows that a person may have when a column is first chosen: enough for a few visits, little enough to add little noise.
 const USUAL_ROWS: u32 = 3;
 /// The most that can be typed; the noise grows with it.
 const MOST_ROWS: u32 = 100_000;
+/// More rows or persons than any table has.
+const MOST_UNITS: f64 = 1e15;
 
 /// The number that is being typed and not yet taken over.
 #[derive(Default)]
@@ -85,21 +87,34 @@ impl UnitEditor {
             .count
             .clone()
             .unwrap_or_else(|| declared.map(format::count).unwrap_or_default());
+        let key = ui.scope_id().with(("refused", name));
         let field = ui.add(
             TextEdit::singleline(&mut typed)
                 .desired_width(76.0)
                 .hint_text(t.get("schema-rows-private")),
         );
         let done = field.lost_focus();
+        let escaped = ui.input(|input| input.key_pressed(Key::Escape));
         self.count = field.has_focus().then(|| typed.clone());
-        field.labelled_by(label.id).on_hover_text(t.get(tip));
-        if !done {
-            return;
+        if done {
+            number::take(ui.ctx(), key);
         }
-        let wanted = format::parse(&typed)
-            .filter(|value| *value >= 1.0)
-            .map(|value| value.round() as u64);
-        if (wanted.is_none() && !typed.trim().is_empty()) || wanted == declared {
+        let mut wanted = None;
+        if done && !escaped && !typed.trim().is_empty() {
+            match NumberField::whole(t.get(name), (1.0, MOST_UNITS)).read(&typed) {
+                Ok(value) => wanted = Some(value as u64),
+                Err(why) => {
+                    number::refuse(ui.ctx(), key, &typed, why, 0);
+                    self.count = Some(typed);
+                }
+            }
+        } else if self.count.is_none() {
+            // What is not taken stays in the field until it is mended.
+            self.count = number::standing(ui.ctx(), key, 0);
+        }
+        number::mark(ui, cx, key, &field);
+        field.labelled_by(label.id).on_hover_text(t.get(tip));
+        if !done || escaped || self.count.is_some() || wanted == declared {
             return;
         }
         cx.send(Command::EditSchema(match &dataset.schema.unit {
@@ -119,11 +134,11 @@ fn most_rows(ui: &mut Ui, cx: &mut Cx<'_>, unit: &Unit) {
     let t = cx.texts;
     let label = ui.label(cx.palette.caption(t.get("schema-max-rows-of")));
     let mut most = unit.max_rows;
-    let field = DragValue::new(&mut most)
-        .range(1..=MOST_ROWS)
-        .speed(0.05)
-        .update_while_editing(false);
-    let field = ui.add(field).labelled_by(label.id);
+    let field = NumberField {
+        speed: 0.05,
+        ..NumberField::whole(t.get("schema-max-rows-of"), (1.0, f64::from(MOST_ROWS)))
+    };
+    let field = field.show(ui, cx, &mut most).labelled_by(label.id);
     field.on_hover_text(t.get("schema-max-rows-tip"));
     if most != unit.max_rows {
         cx.send(Command::EditSchema(SchemaEdit::Unit(Some(Unit {

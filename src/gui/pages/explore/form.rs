@@ -1,6 +1,6 @@
 //! The question on the left: statistic, column, mechanism, ε and δ, and how far one unit can move the answer.
 
-use eframe::egui::{self, Align, ComboBox, DragValue, Layout, Ui};
+use eframe::egui::{self, Align, ComboBox, Layout, Ui};
 
 use super::histogram::cell_name;
 use super::settings::ExploreSettings;
@@ -10,7 +10,7 @@ use crate::engine::snapshot::Dataset;
 use crate::gui::bars::{relation_key, unit};
 use crate::gui::context::Cx;
 use crate::gui::format;
-use crate::gui::widgets::{self, NumberRow, Slider};
+use crate::gui::widgets::{self, NumberField, NumberRow, Slider};
 use crate::privacy::Neighboring;
 use crate::release::Query;
 use crate::release::outlook::{
@@ -74,8 +74,13 @@ pub fn question(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset, settings: &mut Expl
         ui.horizontal(|ui| {
             let label = ui.label(t.get("release-quantile"));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                ui.add(DragValue::new(share).speed(0.01).range(0.001..=0.999))
-                    .labelled_by(label.id);
+                let field = NumberField {
+                    range: (0.001, 0.999),
+                    speed: 0.01,
+                    is_live: true,
+                    ..NumberField::new(t.get("release-quantile"))
+                };
+                field.show(ui, cx, share).labelled_by(label.id);
             });
         });
     }

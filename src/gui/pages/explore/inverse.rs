@@ -1,6 +1,6 @@
 //! From what a person can stand back to ε, how many more such questions fit, and a warning where noise swamps all.
 
-use eframe::egui::{self, Align, DragValue, Layout, RichText, Ui, vec2};
+use eframe::egui::{self, Align, Layout, RichText, Ui};
 
 use super::model::{View, epsilon_for};
 use super::price::Price;
@@ -11,7 +11,7 @@ use crate::gui::command::{Action, Page};
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::theme::SMALL;
-use crate::gui::widgets;
+use crate::gui::widgets::{self, NumberField};
 use crate::release::Query;
 use crate::release::outlook::{SHOWN_EPSILONS, Sensitivity};
 
@@ -49,13 +49,13 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, view: &View<'_>) -> Option<f64> {
             .label(t.get("release-error"))
             .on_hover_text(t.get("release-error-tip"));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let field = DragValue::new(&mut wanted)
-                .speed(0.0)
-                .range(0.0..=1e15)
-                .custom_formatter(|value, _| format::significant(value, 3))
-                .custom_parser(format::parse)
-                .update_while_editing(false);
-            ui.add_sized(vec2(84.0, 24.0), field).labelled_by(label.id);
+            let field = NumberField {
+                write: |value| format::significant(value, 3),
+                range: (0.0, 1e15),
+                width: Some(84.0),
+                ..NumberField::new(t.get("release-error"))
+            };
+            field.show(ui, cx, &mut wanted).labelled_by(label.id);
         });
     });
     let unit = units::name(cx, view.dataset, settings);

@@ -19,7 +19,7 @@ mod utility;
 
 use std::sync::Arc;
 
-use eframe::egui::{self, Align, ComboBox, DragValue, Layout, Ui, vec2};
+use eframe::egui::{self, Align, ComboBox, Layout, Ui, vec2};
 
 pub use settings::{ExploreSettings, Measure, Picture};
 
@@ -32,7 +32,7 @@ use crate::gui::format;
 use crate::gui::panels::Sized;
 use crate::gui::problems;
 use crate::gui::theme::STEP;
-use crate::gui::widgets;
+use crate::gui::widgets::{self, NumberField};
 use crate::release::Query;
 use crate::release::outlook::Question;
 use model::{CurveStore, Model};
@@ -294,14 +294,13 @@ impl ExplorePage {
             combo.response.labelled_by(label.id);
             if self.settings.measure == Measure::Within {
                 let label = ui.label("a =");
-                let field = DragValue::new(&mut self.settings.tolerance)
-                    .speed(0.0)
-                    .range(0.0..=1e15)
-                    .custom_formatter(|value, _| format::significant(value, 3))
-                    .custom_parser(format::parse)
-                    .update_while_editing(false);
-                let field = ui.add_sized(vec2(84.0, 24.0), field);
-                field.accessible_name(t.get("measure-tolerance"));
+                let field = NumberField {
+                    write: |value| format::significant(value, 3),
+                    range: (0.0, 1e15),
+                    width: Some(84.0),
+                    ..NumberField::new(t.get("measure-tolerance"))
+                };
+                field.show(ui, cx, &mut self.settings.tolerance);
                 let _ = label;
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

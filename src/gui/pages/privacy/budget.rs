@@ -1,6 +1,6 @@
 //! The budget of the open data set: its gauge, its total, and how the spends added up over time.
 
-use eframe::egui::{self, Align, DragValue, Layout, TextEdit, Ui};
+use eframe::egui::{self, Align, Layout, TextEdit, Ui};
 
 use crate::engine::command::Command;
 use crate::engine::snapshot::Dataset;
@@ -9,7 +9,7 @@ use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
 use crate::gui::plot::scene::{Axis, Look, Scene, Trace, range_from_zero};
 use crate::gui::theme::STEP;
-use crate::gui::widgets;
+use crate::gui::widgets::{self, NumberField, number};
 use crate::num::Epsilon;
 use crate::privacy::ledger::{Budget, Entry};
 
@@ -114,24 +114,31 @@ impl TotalForm {
         ui.add_space(STEP / 2.0);
         ui.horizontal_wrapped(|ui| {
             let label = ui.label(t.get("total-epsilon"));
-            ui.add(DragValue::new(&mut self.epsilon).speed(0.1).range(0.01..=1000.0))
-                .labelled_by(label.id);
+            let epsilon = NumberField {
+                range: (0.01, 1000.0),
+                speed: 0.1,
+                is_live: true,
+                ..NumberField::new(t.get("total-epsilon"))
+            };
+            epsilon.show(ui, cx, &mut self.epsilon).labelled_by(label.id);
             let label = ui.label("δ");
-            let delta = DragValue::new(&mut self.delta)
-                .speed(0.0)
-                .range(0.0..=0.5)
-                .custom_formatter(|value, _| format::delta(value))
-                .custom_parser(format::parse);
-            ui.add(delta).labelled_by(label.id);
+            let delta = NumberField {
+                write: format::delta,
+                range: (0.0, 0.5),
+                is_live: true,
+                ..NumberField::new("δ")
+            };
+            delta.show(ui, cx, &mut self.delta).labelled_by(label.id);
             let label = ui.label(t.get("total-reason"));
             ui.add(TextEdit::singleline(&mut self.reason).desired_width(220.0))
                 .labelled_by(label.id);
             let epsilon = Epsilon::new(self.epsilon).ok();
-            let ready = epsilon.is_some() && !self.reason.trim().is_empty();
+            let refused = number::refused(ui.ctx(), t);
+            let ready = epsilon.is_some() && !self.reason.trim().is_empty() && refused.is_none();
             let button = ui
                 .add_enabled(ready, egui::Button::new(t.get("total-set")))
                 .on_hover_text(t.get("total-set-tip"))
-                .on_disabled_hover_text(t.get("total-set-needs"));
+                .on_disabled_hover_text(refused.as_deref().unwrap_or(t.get("total-set-needs")));
             if button.clicked()
                 && let Some(epsilon) = epsilon
             {

@@ -17,6 +17,7 @@ use crate::gui::format;
 use crate::gui::i18n::Texts;
 use crate::gui::pages::train::schedule;
 use crate::gui::theme::STEP;
+use crate::gui::widgets::number::{self, Refusal};
 use crate::gui::widgets::{self, NumberRow, Slider};
 use crate::train::RunSettings;
 use crate::train::describe::{
@@ -198,8 +199,8 @@ impl Form {
                         default,
                         write: whole,
                     };
-                    row.show(ui, cx, &mut number)
-                        .then(|| SettingValue::Integer(number.clamp(min as f64, max as f64) as u64))
+                    row.show_within(ui, cx, (min as f64, max as f64), &mut number)
+                        .then_some(SettingValue::Integer(number as u64))
                 }
                 (SettingValue::Real(value), SettingRange::Real { min, max, log }) => {
                     let mut number = value;
@@ -219,8 +220,8 @@ impl Form {
                         default,
                         write: short,
                     };
-                    row.show(ui, cx, &mut number)
-                        .then(|| SettingValue::Real(number.clamp(min, max)))
+                    row.show_within(ui, cx, (min, max), &mut number)
+                        .then_some(SettingValue::Real(number))
                 }
                 (SettingValue::Switch(mut on), _) => ui
                     .checkbox(&mut on, name)
@@ -231,10 +232,10 @@ impl Form {
                     choice(ui, cx, name, help, chosen, names).map(SettingValue::Choice)
                 }
                 (SettingValue::Widths(widths), _) => self
-                    .list(ui, name, help, description.key, &widths)
+                    .list(ui, cx, (name, help), description.key, &widths)
                     .map(SettingValue::Widths),
                 (SettingValue::Numbers(numbers), _) => self
-                    .list(ui, name, help, description.key, &numbers)
+                    .list(ui, cx, (name, help), description.key, &numbers)
                     .map(SettingValue::Numbers),
                 _ => None,
             };
@@ -249,8 +250,8 @@ impl Form {
     fn list<T: FromStr + ToString + PartialEq>(
         &mut self,
         ui: &mut Ui,
-        name: &str,
-        help: &str,
+        cx: &Cx<'_>,
+        (name, help): (&str, &str),
         key: &'static str,
         numbers: &[T],
     ) -> Option<Vec<T>> {
@@ -265,17 +266,23 @@ impl Form {
                 let draft = self.drafts.entry(key).or_insert_with(|| written.clone());
                 let field = ui.add(TextEdit::singleline(draft).desired_width(96.0));
                 let done = field.lost_focus();
-                let focused = field.has_focus();
-                field.labelled_by(label.id).on_hover_text(help);
+                let place = ui.scope_id().with(("refused", key));
+                let value = egui::Id::unique(&written).value();
+                let mut taken = None;
                 if done {
-                    let typed = listed(draft);
-                    self.drafts.remove(key);
-                    return typed.filter(|typed| typed != numbers);
+                    number::take(ui.ctx(), place);
+                    taken = listed(draft).filter(|typed| typed != numbers);
+                    if listed::<T>(draft).is_none() {
+                        number::refuse(ui.ctx(), place, draft, Refusal::NoList, value);
+                    }
                 }
-                if !focused {
-                    draft.clone_from(&written);
+                if !field.has_focus() && taken.is_none() {
+                    // A text that was not taken stays until it is mended.
+                    *draft = number::standing(ui.ctx(), place, value).unwrap_or(written);
                 }
-                None
+                number::mark(ui, cx, place, &field);
+                field.labelled_by(label.id).on_hover_text(help);
+                taken
             })
             .inner
         })

@@ -1,12 +1,13 @@
 //! From what a person can stand back to ε: the noise multiplier, or the error of the marginals.
 
-use eframe::egui::{self, Align, DragValue, Layout, RichText, Ui, vec2};
+use eframe::egui::{self, Align, Layout, RichText, Ui, vec2};
 
 use crate::engine::command::{Bearable, Command, EpsilonQuestion, RunRequest};
 use crate::engine::snapshot::PlanPreview;
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::theme::SMALL;
+use crate::gui::widgets::NumberField;
 
 /// What was asked last, and is not answered or answered with a refusal.
 #[derive(Default)]
@@ -96,14 +97,13 @@ fn field(ui: &mut Ui, cx: &Cx<'_>, key: &str, unit: &str, value: f64) -> Option<
         Layout::right_to_left(Align::Center),
         |ui| {
             ui.spacing_mut().interact_size.y = 24.0;
-            let field = DragValue::new(&mut typed)
-                .speed(0.0)
-                .range(0.0..=1e9)
-                .custom_formatter(|number, _| format::significant(number, 3))
-                .custom_parser(format::parse)
-                .update_while_editing(false);
-            let field = ui.add_sized(vec2(64.0, 24.0), field);
-            field.accessible_name(name).on_hover_text(help);
+            let field = NumberField {
+                write: |number| format::significant(number, 3),
+                range: (0.0, 1e9),
+                width: Some(64.0),
+                ..NumberField::new(name)
+            };
+            field.show(ui, cx, &mut typed).on_hover_text(help);
             if !unit.is_empty() {
                 ui.label(RichText::new(unit).size(SMALL).color(cx.palette.muted));
             }

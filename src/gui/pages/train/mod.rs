@@ -52,6 +52,8 @@ pub struct TrainPage {
     grid: grid::GridView,
     compare: compare::Compare,
     advised: Advised,
+    /// What stands in a field and is not taken.
+    refused: Option<String>,
 }
 
 /// Whose choice the method is.
@@ -82,6 +84,7 @@ impl Default for TrainPage {
             grid: grid::GridView::default(),
             compare: compare::Compare::default(),
             advised: Advised::default(),
+            refused: None,
         }
     }
 }
@@ -94,6 +97,7 @@ impl TrainPage {
         self.take_advice(cx);
         self.inverse.take(cx, &mut self.request);
         self.draw(ui, cx);
+        self.refused = widgets::number::refused(ui.ctx(), cx.texts);
         // After the form, so that what it asks for is what it shows.
         self.ask_for_plan(cx);
     }
@@ -263,6 +267,9 @@ impl TrainPage {
             .is_some_and(|last| latest(cx.snapshot).is_none_or(|run| run <= last))
         {
             return Some(t.get("start-sent").to_owned());
+        }
+        if let Some(refused) = &self.refused {
+            return Some(refused.clone());
         }
         if let Some(problem) = &cx.snapshot.ledger.problem
             && self.request.method.is_private()

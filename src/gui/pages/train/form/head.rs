@@ -11,6 +11,8 @@ use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets::{NumberRow, Slider};
 use crate::privacy::Neighboring;
 
+/// The greatest seed that a field of floating-point numbers holds exactly.
+const MOST_SEED: f64 = 9_007_199_254_740_991.0;
 /// Round stops of ε.
 const EPSILONS: [f64; 9] = [0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0];
 /// Round stops of δ.
@@ -96,7 +98,13 @@ pub fn seed(ui: &mut Ui, cx: &Cx<'_>, request: &mut RunRequest) {
     if let Some(seed) = &mut request.seed {
         ui.horizontal(|ui| {
             let label = ui.label(t.get("seed-name"));
-            ui.add(egui::DragValue::new(seed)).labelled_by(label.id);
+            let field = NumberField {
+                write: |value| format!("{value:.0}"),
+                speed: 1.0,
+                is_live: true,
+                ..NumberField::whole(t.get("seed-name"), (0.0, MOST_SEED))
+            };
+            field.show(ui, cx, seed).labelled_by(label.id);
         });
         let text = RichText::new(t.get("seed-warning"))
             .size(SMALL)

@@ -1,0 +1,102 @@
+//! Numbers as people type them: read as they are meant, or refused in words, never another number.
+#![cfg(feature = "gui")]
+
+#[path = "support/window.rs"]
+mod support;
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use pointillist::engine::settings::{Language, Settings};
+use pointillist::gui::App;
+use pointillist::gui::command::Page;
+use pointillist::gui::i18n::Texts;
+use support::{assert_no_missing_texts, go, press, visit, wait, window};
+
+/// Replaces what a field of this role holds, and leaves it.
+#[track_caller]
+fn fill(harness: &mut Harness<'static, App>, (role, name): (Role, &str), text: &str) {
+    harness.get_by_role_and_label(role, name).focus();
+    harness.run_steps(2);
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    harness.run_steps(2);
+    harness.get_by_role_and_label(role, name).type_text(text);
+    harness.run_steps(2);
+    harness.key_press(Key::Enter);
+    harness.run_steps(4);
+}
+
+#[track_caller]
+fn says(harness: &Harness<'static, App>, words: &str, is_said: bool) {
+    let found = harness.query_all_by_label_contains(words).next().is_some();
+    assert_eq!(found, is_said, "{words}");
+}
+
+#[test]
+fn a_decimal_comma_is_read_and_what_cannot_be_read_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        language: Language::English,
+        ..Settings::default()
+    };
+    let texts = Texts::new(Language::English);
+    let mut harness = window(home.path(), &settings, [1440.0, 900.0]);
+    harness.run_steps(3);
+    press(&mut harness, texts.get("sample-german-credit"));
+    wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
+    visit(&mut harness, texts.get("page-train"));
+    let planned = |harness: &mut Harness<'static, App>, epsilon: f64, delta: f64| {
+        wait(harness, "the plan", |snapshot| {
+            snapshot.plan.as_ref().is_some_and(|plan| {
+                plan.request.target.is_some_and(|target| {
+                    (target.epsilon - epsilon).abs() < 1e-12 && (target.delta - delta).abs() < 1e-18
+                })
+            })
+        });
+    };
+    let epsilon = (Role::SpinButton, texts.get("epsilon-name"));
+    let delta = (Role::SpinButton, texts.get("delta-name"));
+    fill(&mut harness, epsilon, "1,5");
+    fill(&mut harness, delta, "0,00001");
+    planned(&mut harness, 1.5, 1e-5);
+    says(&harness, "cannot be read as a number", false);
+    for (text, words) in [
+        ("abc", "cannot be read as a number"),
+        ("1,234.5", "cannot be read as a number"),
+        ("1,234", "Write 1.234 or 1234"),
+    ] {
+        fill(&mut harness, epsilon, text);
+        says(&harness, words, true);
+        // The field keeps the text, the plan its number, and no run starts with a number that nobody typed.
+        let field = harness.get_by_role_and_label(Role::SpinButton, epsilon.1);
+        assert_eq!(field.value().as_deref(), Some(text));
+        planned(&mut harness, 1.5, 1e-5);
+        go(&mut harness, Key::Enter);
+        harness.run_steps(4);
+        assert!(harness.state().snapshot().runs.is_empty(), "{text}");
+    }
+    fill(&mut harness, epsilon, "2,25");
+    planned(&mut harness, 2.25, 1e-5);
+    says(&harness, "Write 1.234", false);
+    // A whole number with a part is none.
+    fill(
+        &mut harness,
+        (Role::SpinButton, texts.get("setting-steps")),
+        "2,5",
+    );
+    says(&harness, "a whole number is expected", true);
+    go(&mut harness, Key::Num1);
+    assert_eq!(harness.state().workbench().page(), Page::Data);
+    let upper = texts.with("bound-upper", [("column", "credit_amount".into())]);
+    fill(&mut harness, (Role::TextInput, &upper), "12,5,1");
+    says(&harness, "cannot be read as a number", true);
+    fill(&mut harness, (Role::TextInput, &upper), "25,000");
+    wait(&mut harness, "the bound", |snapshot| {
+        let schema = &snapshot.dataset.as_ref().unwrap().schema;
+        let upper = schema.find("credit_amount").unwrap().upper.clone();
+        upper.is_some_and(|upper| upper.to_string() == "25000")
+    });
+    says(&harness, "cannot be read as a number", false);
+    assert_no_missing_texts(&harness);
+}
