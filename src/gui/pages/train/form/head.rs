@@ -8,7 +8,7 @@ use crate::gui::bars::relation_key;
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::theme::{SMALL, STEP};
-use crate::gui::widgets::{NumberRow, Slider};
+use crate::gui::widgets::{NumberField, NumberRow, Slider};
 use crate::privacy::Neighboring;
 
 /// The greatest seed that a field of floating-point numbers holds exactly.
