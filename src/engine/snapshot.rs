@@ -319,6 +319,13 @@ pub struct RunView {
     pub claims: Option<Result<Arc<RunClaims>, Problem>>,
 }
 
+impl RunView {
+    /// Whether it has a result that is nowhere but in this program: closed, what it has learned is lost.
+    pub const fn is_unexported(&self) -> bool {
+        matches!(self.state, RunState::Finished(_)) && !self.exported
+    }
+}
+
 /// How a run's critic fares with single examples. Empty without a critic.
 #[derive(Clone, Debug, Default)]
 pub struct CriticView {

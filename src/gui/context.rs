@@ -30,6 +30,8 @@ pub enum Intent {
     UseDevice(DeviceKind),
     /// Another language.
     Speak(Language),
+    /// Shows the export page with this run's rows.
+    Export(RunId),
     /// Asks whether a run shall stop, and says what that means.
     AskStop(RunId),
     /// Asks whether a run is deleted, and says what stays of it.

@@ -12,6 +12,7 @@ use crate::engine::command::{Command, ExportRequest, ReleaseOrder, RunId, RunReq
 use crate::gui::command::TABLE;
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
+use crate::gui::jobs;
 use crate::gui::pages::explore::released::asked;
 use crate::gui::pages::welcome::typed_path;
 use crate::gui::theme::STEP;
@@ -63,6 +64,8 @@ pub struct Figure {
     pub content: Arc<Vec<u8>>,
     /// Whether it is not a figure but the table of what was released, which the engine writes.
     pub releases: bool,
+    /// The title of the question and of the file dialog, by its key.
+    pub title: &'static str,
 }
 
 /// Draws the open question and takes it away once it is answered.
@@ -90,6 +93,15 @@ pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
                 Question::Release(order, lines) => release(ui, cx, order, lines),
             }
         });
+    // A dialog is placed by the size that it had: until that is the one it has, it is drawn again in the same frame.
+    let place = Id::unique("question size");
+    let size = response.response.rect.size();
+    let known = ctx.data_mut(|data| data.get_temp::<egui::Vec2>(place));
+    if known.is_none_or(|known| (known - size).length() > 0.5) {
+        ctx.data_mut(|data| data.insert_temp(place, size));
+        ctx.request_discard("a dialog's place");
+        ctx.request_repaint();
+    }
     if response.inner || response.should_close() {
         *question = None;
     }
@@ -177,9 +189,29 @@ fn replace(ui: &mut Ui, cx: &mut Cx<'_>, request: &ExportRequest) -> bool {
 
 fn quit(ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
     let t = cx.texts;
-    ui.label(cx.palette.title(t.get("quit-title")));
-    ui.add(egui::Label::new(t.get("quit-text")).wrap());
-    match answer(ui, cx, t.get("quit-keep"), t.get("quit-confirm")) {
+    let runs = &cx.snapshot.runs;
+    let goes_on = runs.iter().any(|run| run.state.is_active());
+    let lost: Vec<_> = runs.iter().filter(|run| run.is_unexported()).collect();
+    let title = if goes_on { "quit-title" } else { "quit-title-lost" };
+    ui.label(cx.palette.title(t.get(title)));
+    if goes_on {
+        ui.add(egui::Label::new(t.get("quit-text")).wrap());
+    }
+    if !lost.is_empty() {
+        ui.add(egui::Label::new(t.get("quit-lost")).wrap());
+        egui::ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
+            for run in &lost {
+                ui.label(cx.palette.strong(jobs::run_title(cx, run)));
+                ui.add(egui::Label::new(cx.palette.caption(budget::charge_of(cx, run))).wrap());
+            }
+        });
+    }
+    let confirm = if lost.is_empty() {
+        "quit-confirm"
+    } else {
+        "quit-confirm-lost"
+    };
+    match answer(ui, cx, t.get("quit-keep"), t.get(confirm)) {
         Some(true) => {
             cx.intents.push(Intent::Quit);
             true
@@ -282,11 +314,7 @@ fn by_path(ui: &mut Ui, cx: &mut Cx<'_>, path: &mut String) -> bool {
 
 fn figure(ui: &mut Ui, cx: &mut Cx<'_>, saved: &mut Figure) -> bool {
     let t = cx.texts;
-    ui.label(cx.palette.title(t.get(if saved.releases {
-        "released-save-title"
-    } else {
-        "figure-title"
-    })));
+    ui.label(cx.palette.title(t.get(saved.title)));
     ui.horizontal(|ui| {
         let label = ui.label(t.get("export-path"));
         let room = (ui.available_width() - 110.0).max(120.0);

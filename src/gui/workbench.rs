@@ -13,7 +13,7 @@ use crate::engine::Session;
 use crate::engine::command::{Command, DataSource};
 use crate::engine::event::{Area, EngineEvent};
 use crate::engine::settings::{Settings, Theme};
-use crate::engine::snapshot::Snapshot;
+use crate::engine::snapshot::{RunView, Snapshot};
 use crate::gui::bars;
 use crate::gui::command::{Action, Page, TABLE};
 use crate::gui::context::Cx;
@@ -36,6 +36,9 @@ use crate::gui::problems::Problems;
 use crate::gui::questions::{self, Figure, Question};
 use crate::gui::theme::{self, Palette, STEP};
 use crate::privacy::Neighboring;
+
+/// The title of the question where the table of what was released goes.
+const RELEASED: &str = "released-save-title";
 
 /// The window, apart from the engine behind it.
 pub struct Workbench {
@@ -216,6 +219,9 @@ impl Workbench {
         self.dress(&ctx);
         self.remember(snapshot);
         self.explore.meet(snapshot);
+        if self.resuming.is_none() {
+            self.train.meet(snapshot);
+        }
         self.hold_closing(&ctx, snapshot);
         self.ask_version(snapshot);
         let palette = Palette::of(self.settings.theme);
@@ -330,10 +336,12 @@ impl Workbench {
         }
     }
 
-    /// Asks before the window closes over a run: closing leaves it, and its whole plan stays charged until it goes on.
+    /// Asks before the window closes over a run: one that goes on is left, and its whole plan stays charged until it
+    /// goes on; what one has learned that has ended and was never exported is lost.
     fn hold_closing(&mut self, ctx: &Context, snapshot: &Snapshot) {
         let closing = ctx.input(|input| input.viewport().close_requested());
-        if closing && !self.quitting && snapshot.runs.iter().any(|run| run.state.is_active()) {
+        let is_to_ask = |run: &Arc<RunView>| run.state.is_active() || run.is_unexported();
+        if closing && !self.quitting && snapshot.runs.iter().any(is_to_ask) {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.question = Some(Question::Quit);
         }
@@ -386,15 +394,20 @@ impl Workbench {
 
     /// Asks where a figure goes: at first, beside the latest file or in the home folder.
     fn save_figure(&mut self, name: &str, content: Vec<u8>) {
-        self.ask_where(name, content, false);
+        self.ask_where(name, content, "figure-title");
+    }
+
+    /// Asks where a session goes.
+    fn save_session(&mut self, name: &str, content: Vec<u8>) {
+        self.ask_where(name, content, "session-save-title");
     }
 
     /// Asks where the table of what was released goes, in the same way.
     fn save_releases(&mut self) {
-        self.ask_where("released.csv", Vec::new(), true);
+        self.ask_where("released.csv", Vec::new(), RELEASED);
     }
 
-    fn ask_where(&mut self, name: &str, content: Vec<u8>, releases: bool) {
+    fn ask_where(&mut self, name: &str, content: Vec<u8>, title: &'static str) {
         let beside = self.settings.recent.first().and_then(|path| path.parent());
         let folder = beside
             .map(std::path::Path::to_path_buf)
@@ -404,7 +417,8 @@ impl Workbench {
             path: folder.join(name).display().to_string(),
             chosen: None,
             content: Arc::new(content),
-            releases,
+            releases: title == RELEASED,
+            title,
         }));
     }
 

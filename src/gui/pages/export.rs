@@ -51,6 +51,10 @@ pub struct ExportPage {
     /// The height of the taller column, in the last frame.
     tall: f32,
     drawn: ClassGrid,
+    /// The run that the form was about in the last frame.
+    about: Option<RunId>,
+    /// Whether the choices were taken back with the run they are for.
+    is_taken_back: bool,
 }
 
 impl ExportPage {
@@ -77,7 +81,7 @@ impl ExportPage {
                 if room < STACKED {
                     widgets::card(ui, cx.palette, |ui| self.form(ui, cx, &finished, &run));
                     widgets::card(ui, cx.palette, |ui| certificate::show(ui, cx, &run));
-                    self.written(ui, cx);
+                    self.written(ui, cx, &run);
                     self.sample(ui, cx, &run, LEAST_ROWS);
                     return;
                 }
@@ -103,7 +107,7 @@ impl ExportPage {
                     };
                     column(ui, &mut |ui| {
                         self.form(ui, cx, &finished, &run);
-                        self.written(ui, cx);
+                        self.written(ui, cx, &run);
                     });
                     column(ui, &mut |ui| certificate::show(ui, cx, &run));
                     tall
@@ -120,6 +124,7 @@ impl ExportPage {
 
     fn form(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, finished: &[Arc<RunView>], run: &Arc<RunView>) {
         let t = cx.texts;
+        self.turn_to(run);
         ui.label(cx.palette.title(t.get("export-title")));
         ui.add(egui::Label::new(cx.palette.caption(t.get("export-free"))).wrap());
         ui.horizontal(|ui| {
@@ -164,7 +169,6 @@ impl ExportPage {
         let is_other = self.suggested.as_ref().is_none_or(|(of, _)| *of != run.id);
         if is_other || self.path.is_empty() {
             let suggested = default_path(run).display().to_string();
-            // A path that a person typed stands, whichever run is chosen.
             if self.path.is_empty()
                 || self
                     .suggested
@@ -209,6 +213,26 @@ impl ExportPage {
             condition: self.choices.condition.clone(),
             language: cx.texts.language(),
         });
+    }
+
+    /// Another run begins with its own path and number of rows, and nothing is written of it yet.
+    fn turn_to(&mut self, run: &RunView) {
+        let before = self.about.replace(run.id);
+        let is_taken_back = std::mem::take(&mut self.is_taken_back);
+        if before.is_none_or(|before| before == run.id) {
+            return;
+        }
+        self.path.clear();
+        self.done = None;
+        if !is_taken_back {
+            self.choices.rows = None;
+            self.choices.condition = None;
+        }
+    }
+
+    /// Shows this run from now on.
+    pub fn choose_run(&mut self, run: RunId) {
+        self.choices.run = Some(run);
     }
 
     fn condition_row(&mut self, ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
@@ -293,9 +317,11 @@ impl ExportPage {
         None
     }
 
-    fn written(&self, ui: &mut Ui, cx: &Cx<'_>) {
+    fn written(&self, ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
         let t = cx.texts;
-        let Some(done) = &self.done else { return };
+        let Some(done) = self.done.as_ref().filter(|done| done.run == run.id) else {
+            return;
+        };
         widgets::rule(ui, cx.palette);
         ui.scope(|ui| {
             ui.horizontal(|ui| {
@@ -359,6 +385,7 @@ impl ExportPage {
 
     /// Takes choices back.
     pub fn choose(&mut self, choices: ExportChoices) {
+        self.is_taken_back = true;
         self.choices = choices;
     }
 

@@ -5,7 +5,7 @@ use eframe::egui::{self, RichText, TextEdit, Ui};
 use super::answer;
 use crate::data::OpenReason;
 use crate::engine::command::{Command, RunId, RunRequest, SchemaEdit};
-use crate::engine::snapshot::RunState;
+use crate::engine::snapshot::{RunState, RunView};
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::interrupted;
@@ -44,11 +44,25 @@ pub(super) fn forget(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
         (true, false, false) => "forget-text",
     };
     ui.add(egui::Label::new(t.get(result)).wrap());
+    ui.add(egui::Label::new(charge_of(cx, view)).wrap());
+    match answer(ui, cx, t.get("forget-keep"), t.get("forget-confirm")) {
+        Some(true) => {
+            cx.send(Command::Forget(run));
+            true
+        }
+        Some(false) => true,
+        None => false,
+    }
+}
+
+/// What stays charged of a run when it is gone.
+pub(super) fn charge_of(cx: &Cx<'_>, run: &RunView) -> String {
+    let t = cx.texts;
     let entries = &cx.snapshot.ledger.entries;
-    let entry = view
+    let entry = run
         .entry
         .and_then(|id| entries.iter().find(|entry| entry.id == id));
-    let charge = match entry {
+    match entry {
         Some(entry) => t.with(
             "forget-entry",
             [
@@ -58,15 +72,6 @@ pub(super) fn forget(ui: &mut Ui, cx: &mut Cx<'_>, run: RunId) -> bool {
             ],
         ),
         None => t.get("forget-no-entry").to_owned(),
-    };
-    ui.add(egui::Label::new(charge).wrap());
-    match answer(ui, cx, t.get("forget-keep"), t.get("forget-confirm")) {
-        Some(true) => {
-            cx.send(Command::Forget(run));
-            true
-        }
-        Some(false) => true,
-        None => false,
     }
 }
 

@@ -63,6 +63,10 @@ impl Workbench {
                     }));
                 }
             }
+            Intent::Export(run) => {
+                self.export.choose_run(run);
+                self.page = Page::Export;
+            }
             Intent::AskStop(run) => self.question = Some(Question::Stop(run)),
             Intent::CloseProblems => {
                 self.problems.clear(&[Area::Load, Area::Schema]);
@@ -80,7 +84,7 @@ impl Workbench {
             Intent::ChooseFigure => {
                 if let Some(Question::Figure(figure)) = &self.question {
                     let start = typed_path(&figure.path);
-                    let words = self.words("figure-title");
+                    let words = self.words(figure.title);
                     self.dialogs.ask(ctx, Purpose::Figure, words, Some(&start));
                 }
             }
@@ -125,7 +129,7 @@ impl Workbench {
                 if let Some(session) = self.session(snapshot)
                     && let Some(text) = session.to_toml()
                 {
-                    self.save_figure(&session.file_name(), text.into_bytes());
+                    self.save_session(&session.file_name(), text.into_bytes());
                 }
             }
             Action::Start => self.start(snapshot),

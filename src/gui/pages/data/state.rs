@@ -127,6 +127,7 @@ pub fn warnings(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
             let all: Vec<String> = dataset
                 .warnings
                 .iter()
+                .skip(2)
                 .map(|warning| cx.texts.say(&warning.message))
                 .collect();
             let text = cx.texts.with("schema-more-warnings", [("count", more.into())]);

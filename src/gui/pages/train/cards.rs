@@ -8,7 +8,7 @@ use crate::engine::command::Method;
 use crate::engine::event::Problem;
 use crate::engine::snapshot::{RunState, RunView, Series};
 use crate::gui::command::{Action, Page};
-use crate::gui::context::Cx;
+use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
 use crate::gui::jobs;
 use crate::gui::messages::was_discarded;
@@ -266,7 +266,9 @@ fn banner(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
                     );
                     ui.label(cx.palette.caption(line));
                     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                        cx.button(ui, Action::Go(Page::Export), None);
+                        if cx.button(ui, Action::Go(Page::Export), None).clicked() {
+                            cx.intents.push(Intent::Export(run.id));
+                        }
                     });
                 });
             });

@@ -66,9 +66,9 @@ impl Form {
             plan,
         } = known;
         ui.spacing_mut().item_spacing.y = 5.0;
-        heading(ui, cx, request);
-        method(ui, cx, request, target);
         let advice = plan.as_ref().and_then(|plan| plan.advice.as_ref());
+        heading(ui, cx, request, advice.map(|advice| advice.method));
+        method(ui, cx, request, target);
         // A place of its own, with or without advice: what follows keeps its identity when the advice comes, and a
         // drag that is under way goes on.
         ui.push_id("advice", |ui| {
@@ -341,17 +341,41 @@ pub fn methods_for(dataset: Option<&Dataset>) -> &'static [Method] {
     }
 }
 
-fn heading(ui: &mut Ui, cx: &mut Cx<'_>, request: &mut RunRequest) {
+/// The plan that is recommended for what is open, but for ε, which is a person's own choice.
+fn is_recommended(request: &RunRequest, method: Method) -> bool {
+    let usual = PrivacyTarget::default();
+    let is_usual = request.target.is_none_or(|target| {
+        target.delta.to_bits() == usual.delta.to_bits() && target.neighboring == usual.neighboring
+    });
+    request.method == method && request.settings.is_none() && request.seed.is_none() && is_usual
+}
+
+fn heading(ui: &mut Ui, cx: &mut Cx<'_>, request: &mut RunRequest, advised: Option<Method>) {
     let t = cx.texts;
     ui.horizontal(|ui| {
         ui.label(cx.palette.title(t.get("plan-title")));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             widgets::fold(ui, cx, Action::FoldPlan, false);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                if request.settings.is_some() {
+                let dataset = cx.snapshot.dataset.as_deref();
+                let begins = match advised {
+                    Some(method) => method,
+                    None if dataset.is_some_and(|dataset| dataset.images.is_some()) => {
+                        methods_for(dataset)[0]
+                    }
+                    None => request.method,
+                };
+                if !is_recommended(request, begins) {
                     let back = widgets::quiet_button(ui, cx.palette, t.get("plan-recommended-back"));
                     if back.on_hover_text(t.get("plan-recommended-back-tip")).clicked() {
+                        request.method = begins;
                         request.settings = None;
+                        request.seed = None;
+                        let target = PrivacyTarget {
+                            epsilon: request.target.unwrap_or_default().epsilon,
+                            ..PrivacyTarget::default()
+                        };
+                        request.target = begins.is_private().then_some(target);
                     }
                 } else {
                     widgets::truncated(ui, cx.palette.caption(t.get("plan-recommended")));

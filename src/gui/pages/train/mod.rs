@@ -14,6 +14,7 @@ mod schedule;
 
 use std::cell::Cell;
 use std::mem::discriminant;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use eframe::egui::{self, Ui};
@@ -61,6 +62,8 @@ pub struct TrainPage {
 struct Advised {
     /// The opening of a table that this is about.
     generation: Option<u64>,
+    /// Which table that was: its file, and its name.
+    table: Option<(Option<PathBuf>, String)>,
     /// Whether the method stays as it is, whatever is advised: it was advised, or a person chose it.
     settled: bool,
     /// Whether the next table comes with its method.
@@ -175,11 +178,19 @@ impl TrainPage {
     fn suit(&mut self, dataset: Option<&Dataset>) {
         let Some(dataset) = dataset else { return };
         if self.advised.generation != Some(dataset.generation) {
+            let table = (dataset.path.clone(), dataset.name.clone());
+            let is_other = self.advised.table.as_ref().is_some_and(|known| *known != table);
+            let begins_anew = is_other && !self.advised.resumes;
             self.advised = Advised {
                 generation: Some(dataset.generation),
+                table: Some(table),
                 settled: self.advised.resumes,
-                ..Advised::default()
+                changed: begins_anew,
+                resumes: false,
             };
+            if begins_anew {
+                self.begin_anew();
+            }
         }
         let methods = form::methods_for(Some(dataset));
         if dataset.images.is_some() && !self.advised.settled {
@@ -199,6 +210,27 @@ impl TrainPage {
         if !fits(&self.recommended) {
             self.recommended = kind;
         }
+    }
+
+    /// What was chosen for another table is no plan for this one; how much of ε a person will spend may be.
+    fn begin_anew(&mut self) {
+        let target = PrivacyTarget {
+            epsilon: self.target.epsilon,
+            ..PrivacyTarget::default()
+        };
+        self.target = target;
+        self.request = RunRequest {
+            target: Some(target),
+            device: self.request.device,
+            ..RunRequest::default()
+        };
+        self.request.target = self.request.method.is_private().then_some(target);
+        self.recommended = self.request.method.settings(false);
+    }
+
+    /// Looks at the table that is open, whichever page is in view.
+    pub fn meet(&mut self, snapshot: &Snapshot) {
+        self.suit(snapshot.dataset.as_deref());
     }
 
     /// Begins with the method that is advised, once for each table, unless a person has chosen.
