@@ -365,7 +365,9 @@ fn heading(ui: &mut Ui, cx: &mut Cx<'_>, request: &mut RunRequest, advised: Opti
                     }
                     None => request.method,
                 };
-                if !is_recommended(request, begins) {
+                if is_recommended(request, begins) {
+                    widgets::truncated(ui, cx.palette.caption(t.get("plan-recommended")));
+                } else {
                     let back = widgets::quiet_button(ui, cx.palette, t.get("plan-recommended-back"));
                     if back.on_hover_text(t.get("plan-recommended-back-tip")).clicked() {
                         request.method = begins;
@@ -377,8 +379,6 @@ fn heading(ui: &mut Ui, cx: &mut Cx<'_>, request: &mut RunRequest, advised: Opti
                         };
                         request.target = begins.is_private().then_some(target);
                     }
-                } else {
-                    widgets::truncated(ui, cx.palette.caption(t.get("plan-recommended")));
                 }
             });
         });
