@@ -411,6 +411,34 @@ fn images_without_a_promise_carry_no_claim() {
 }
 
 #[test]
+fn input_without_images_is_named_before_the_output() {
+    let bench = Bench::new();
+    let out = bench.path("new-images-idx3-ubyte");
+    let empty = bench.write("empty-images-idx3-ubyte", b"");
+    let folder = bench.path("nothing");
+    fs::create_dir(&folder).unwrap();
+    for input in [bench.path("gone-images-idx3-ubyte"), empty, folder] {
+        let said = bench.fails(
+            1,
+            &[
+                "synthesize",
+                text(&input),
+                "--method",
+                "gan",
+                "--rows",
+                "5",
+                "--out",
+                text(&out),
+            ],
+        );
+        assert!(
+            said.contains(text(&input)) && !said.contains("new-images"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_recipe_and_a_seed_repeat_the_run() {
     let bench = Bench::new();
     let input = images(&bench, "train", 900);

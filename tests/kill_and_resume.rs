@@ -87,6 +87,20 @@ fn files(bench: &Bench) -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
+/// All of a folder's files, those in its folders too.
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        let target = to.join(file.file_name());
+        if file.path().is_dir() {
+            copy_folder(&file.path(), &target);
+        } else {
+            std::fs::copy(file.path(), target).unwrap();
+        }
+    }
+}
+
 /// The end of the charge and of the papers: the ledger whole, the certificate right, and every step charged once.
 fn check_papers(bench: &Bench, result: &Value, out: &Path, lost: u64, times: u64) {
     let papers = certificate(result);
@@ -254,6 +268,18 @@ fn after_a_single_release_nothing_is_lost() {
     killed(&bench, &arguments, "entry-1", Duration::from_millis(300));
     let first = interrupted(&bench)[0].clone();
     assert_eq!(first["lost_steps"], 0);
+    // All is spent before the first step: thrown away, it stays charged with what was reserved and no more.
+    let reserved = entry(&bench, 1)["epsilon"].as_f64().unwrap();
+    let copy = Bench::new();
+    copy_folder(&bench.home(), &copy.home());
+    copy.json(&["runs", "discard", "latest"]);
+    let charged = entry(&copy, 1);
+    assert_eq!(charged["status"], "failed");
+    let epsilon = charged["epsilon"].as_f64().unwrap();
+    assert!(
+        epsilon <= reserved && epsilon > 0.99 * reserved,
+        "{epsilon} of {reserved}"
+    );
     let result = bench.json(&["runs", "resume", "latest", "--rows", "50", "--out", text(&out)]);
     check_papers(&bench, &result, &out, 0, 1);
 }
@@ -304,6 +330,13 @@ fn what_is_damaged_or_changed_is_told_and_stays_charged() {
     assert!(said.contains("visits.csv"), "{said}");
     std::fs::write(&input, rows).unwrap();
 
+    // A condition that no row can meet, before a step is done.
+    let mut odd = resume.to_vec();
+    odd.extend(["--where", "no_such=1"]);
+    let said = bench.fails(1, &odd);
+    assert!(said.contains("no_such"), "{said}");
+    assert_eq!(interrupted(&bench).len(), 1, "nothing of the run is lost");
+
     // The checkpoint is cut off, and damaged in its midst.
     let checkpoint = bench.home().join("checkpoints/entry-1.checkpoint");
     let whole = std::fs::read(&checkpoint).unwrap();
@@ -313,7 +346,10 @@ fn what_is_damaged_or_changed_is_told_and_stays_charged() {
     for bytes in [&whole[..whole.len() / 2], &whole[..3], &[][..], &damaged[..]] {
         std::fs::write(&checkpoint, bytes).unwrap();
         let said = bench.fails(1, &resume);
-        assert!(said.contains("entry-1.checkpoint"), "{said}");
+        assert!(
+            said.contains("entry-1.checkpoint") && said.contains("runs discard"),
+            "{said}"
+        );
         assert_eq!(entry(&bench, 1)["status"], "reserved");
     }
     std::fs::write(&checkpoint, &whole).unwrap();
@@ -323,12 +359,18 @@ fn what_is_damaged_or_changed_is_told_and_stays_charged() {
     std::fs::write(&journal, vec![7; steps.len()]).unwrap();
     let said = bench.fails(1, &resume);
     assert!(said.contains("the journal of steps is damaged"), "{said}");
-    // Whoever gives it up then keeps the whole charge.
+    // It never had a checkpoint, only one that was being written.
+    let part = checkpoint.with_file_name(".entry-1.checkpoint.x.partial");
+    std::fs::rename(&checkpoint, &part).unwrap();
+    std::fs::write(&journal, &steps).unwrap();
+    let said = bench.fails(1, &resume);
+    assert!(said.contains("first checkpoint"), "{said}");
+    // Whoever gives it up then keeps the whole charge, and nothing else.
     bench.json(&["runs", "discard", "latest"]);
     let charged = entry(&bench, 1);
     assert_eq!(charged["status"], "reserved");
     assert_eq!(steps_of(&charged["events"]), STEPS);
-    assert!(files(&bench).is_empty());
+    assert!(files(&bench).is_empty(), "{:?}", files(&bench));
     assert_eq!(bench.json(&["ledger", "verify"])["verified"], true);
 }
 

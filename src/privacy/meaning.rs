@@ -172,12 +172,12 @@ pub const fn caveats(language: Language) -> [&'static str; 3] {
     match language {
         Language::English => [
             "These are bounds for the worst case: an attacker who knows every other row.",
-            "Rows are taken to be independent; relatives or repeated rows of one person can give more away.",
+            "Rows are taken to be independent; relatives, or rows of a person beyond those that the unit covers, can give more away.",
             "What is true of the population is not protected: it can be learned without anyone's row.",
         ],
         Language::Chinese => [
             "这些是最坏情况下的上界：攻击者已知其余所有行。",
-            "假定各行相互独立；亲属或同一人的多行可能泄露更多。",
+            "假定各行相互独立；亲属，或同一人超出保护单位所含的行，可能泄露更多。",
             "总体的规律不受保护：没有任何人的数据也能得知。",
         ],
     }
