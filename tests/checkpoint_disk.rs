@@ -133,7 +133,10 @@ fn a_run_that_was_never_kept_cannot_be_taken_up_and_stays_charged() {
     );
     let resume = ["runs", "resume", "entry-1", "--rows", "5", "--out", text(&out)];
     let said = bench.fails(1, &resume);
-    assert!(said.contains("entry-1.checkpoint"), "{said}");
+    assert!(
+        said.contains("first checkpoint") && said.contains("runs discard entry-1"),
+        "{said}"
+    );
     bench.json(&["runs", "discard", "entry-1"]);
     assert_eq!(entry(&bench), whole, "how far it came is not known");
     assert!(interrupted(&bench).is_empty());

@@ -113,7 +113,7 @@ pub enum ExportError {
         reason: String,
     },
     /// A file is not a checkpoint.
-    #[error("{} is not a checkpoint of this program that can be used: {reason}", .path.display())]
+    #[error("{} is not a checkpoint of this program that can be used: {reason}; discard the run (`runs discard`): what it reserved stays charged", .path.display())]
     NotACheckpoint {
         /// The file.
         path: PathBuf,

@@ -74,15 +74,11 @@ pub(super) fn read_file(
         source,
     };
     file.seek(SeekFrom::Start(0)).map_err(io)?;
-    // A file begins by its name, which is no message.
-    let begins = match form {
-        Typed::Parquet => None,
-        Typed::ArrowFile => Some(8),
-        Typed::ArrowStream => Some(0),
-    };
-    if let Some(begins) = begins {
+    if form != Typed::Parquet {
         let mut walk = BufReader::new(&file);
-        walk.seek(SeekFrom::Start(begins)).map_err(io)?;
+        if form == Typed::ArrowFile {
+            lengths::to_first_message(&mut walk).map_err(io)?;
+        }
         if !lengths::are_possible(&mut walk).map_err(io)? {
             return Err(DataError::CorruptFile {
                 path: path.to_owned(),

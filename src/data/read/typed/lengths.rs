@@ -13,10 +13,25 @@ const MOST_RATIO: u64 = 1 << 15;
 const ROOM: u64 = 1 << 20;
 /// No buffer of a batch has more.
 const MOST: u64 = 1 << 32;
+/// Where the first message of a file begins at the latest.
+const FURTHEST_START: u64 = 1 << 10;
 /// What stands before a message's length.
 const CONTINUATION: u32 = u32::MAX;
 /// Descriptions of batches are much shorter.
 const LONGEST_MESSAGE: u32 = 1 << 28;
+
+/// Goes to the first message of a file with its parts listed at its end: behind its name, and zeros up to some round
+/// place.
+pub(super) fn to_first_message(file: &mut (impl Read + Seek)) -> io::Result<()> {
+    let mut at = file.seek(SeekFrom::Start(8))?;
+    while at < FURTHEST_START {
+        match number(file)? {
+            Some(0) => at += 4,
+            _ => break,
+        }
+    }
+    file.seek(SeekFrom::Start(at)).map(drop)
+}
 
 /// Whether all compressed buffers of the messages that follow here claim lengths that their bytes can have. What is no
 /// message ends the walk: that is the decoder's to tell.
@@ -139,10 +154,12 @@ mod tests {
                 StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
             stream.write(&batch).unwrap();
             let stream = stream.into_inner().unwrap();
-            for (bytes, start) in [(file, 8), (stream, 0)] {
+            for (bytes, is_file) in [(file, true), (stream, false)] {
                 let check = |bytes: &[u8]| {
                     let mut cursor = Cursor::new(bytes);
-                    cursor.set_position(start);
+                    if is_file {
+                        to_first_message(&mut cursor).unwrap();
+                    }
                     are_possible(&mut cursor).unwrap()
                 };
                 assert!(check(&bytes));
