@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::DataError;
+use crate::num::files::read_exact_at;
 
 /// Encoded rows of more bytes than this are kept in a file: 512 MB, some 20 million rows of 15 columns.
 const MOST_ENCODED: u64 = 1 << 29;
@@ -86,27 +87,13 @@ impl Spill {
         }
     }
 
-    #[cfg(unix)]
     pub fn read(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(&self.file, out, at)
+        read_exact_at(&self.file, out, at)
     }
 
     #[cfg(unix)]
     pub fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, at)
-    }
-
-    #[cfg(windows)]
-    pub fn read(&self, mut out: &mut [u8], mut at: u64) -> io::Result<()> {
-        while !out.is_empty() {
-            let count = std::os::windows::fs::FileExt::seek_read(&self.file, out, at)?;
-            if count == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            out = &mut out[count..];
-            at += count as u64;
-        }
-        Ok(())
     }
 
     #[cfg(windows)]

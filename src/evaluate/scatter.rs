@@ -5,7 +5,7 @@
 //! loop reads two of them from front to back and keeps its sums in registers (Goto & van de Geijn, "Anatomy of
 //! high-performance matrix multiplication", 2008, section 4). The vectors are those of the processor at hand.
 
-use fearless_simd::{Level, Simd, SimdBase as _, SimdFloat as _, dispatch, f64x4};
+use fearless_simd::{Level, Simd, SimdBase as _, SimdFloat as _, SimdWiden as _, dispatch, f32x8, f64x4};
 use nalgebra::DMatrix;
 
 /// Columns of a panel: two vectors of four.
@@ -13,7 +13,7 @@ const PANEL: usize = 8;
 /// Rows of the sum that are in registers together, by the columns of one panel.
 const TILE: usize = 4;
 /// Rows of the sample that are taken together: their panels fit a core's own cache.
-const PIECE: usize = 128;
+const PIECE: usize = 96;
 
 /// The entries of one row of a panel.
 type Strip = [f64; PANEL];
@@ -33,7 +33,7 @@ pub(super) fn scatter(rows: &[f32], mean: &[f64]) -> DMatrix<f64> {
         let count = piece.len() / width;
         let strips = &mut strips[..count * panels];
         dispatch!(level, simd => {
-            deviate(piece, mean, strips);
+            deviate(simd, piece, mean, strips);
             add_square(simd, strips, count, &mut sum);
         });
     }
@@ -48,13 +48,23 @@ pub(super) fn scatter(rows: &[f32], mean: &[f64]) -> DMatrix<f64> {
     reason = "its vectors are those of whoever dispatches it"
 )]
 #[inline(always)]
-fn deviate(rows: &[f32], mean: &[f64], strips: &mut [Strip]) {
+fn deviate<S: Simd>(simd: S, rows: &[f32], mean: &[f64], strips: &mut [Strip]) {
     let width = mean.len();
     let count = rows.len() / width;
     for (index, (panel, mean)) in strips.chunks_exact_mut(count).zip(mean.chunks(PANEL)).enumerate() {
+        let first = index * PANEL;
+        if mean.len() == PANEL {
+            let (low, high) = mean.split_at(PANEL / 2);
+            let (low, high) = (f64x4::from_slice(simd, low), f64x4::from_slice(simd, high));
+            for (row, strip) in rows.chunks_exact(width).zip(panel) {
+                let (left, right) = f32x8::from_slice(simd, &row[first..first + PANEL]).widen();
+                (left - low).store_slice(&mut strip[..PANEL / 2]);
+                (right - high).store_slice(&mut strip[PANEL / 2..]);
+            }
+            continue;
+        }
         for (row, strip) in rows.chunks_exact(width).zip(panel) {
-            let own = &row[index * PANEL..][..mean.len()];
-            for ((out, value), mean) in strip.iter_mut().zip(own).zip(mean) {
+            for ((out, value), mean) in strip.iter_mut().zip(&row[first..]).zip(mean) {
                 *out = f64::from(*value) - mean;
             }
             strip[mean.len()..].fill(0.0);

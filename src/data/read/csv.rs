@@ -7,9 +7,8 @@ use std::path::Path;
 use arrow::array::ArrayRef;
 
 use super::blocks::{self, Failure, Layout};
-use super::columns::{TextColumn, join};
 use super::form::{FileForm, Mark, TextEncoding};
-use super::scan::{Marks, Records, Stop, count_lines};
+use super::scan::{Marks, Records, Scanner, Stop, count_lines};
 use super::sniff::HEAD_BYTES;
 use super::source::{Packing, Source};
 use super::{ReadOptions, text_form};
@@ -24,8 +23,8 @@ use crate::num::progress::Progress;
 const SHARE: u64 = 1 << 20;
 /// A round's bytes at least.
 const SHORTEST_ROUND: u64 = 1 << 20;
-/// A round's bytes at most: its cells take some more than that in memory.
-const LONGEST_ROUND: u64 = 1 << 27;
+/// A round's bytes at most: its cells' numbers take a tenth of that or two, before they are put together.
+const LONGEST_ROUND: u64 = 1 << 25;
 
 /// A file and what is known of its bytes.
 struct Input<'a> {
@@ -122,12 +121,7 @@ impl Input<'_> {
             round: (self.options.room.table_bytes / 4).clamp(SHORTEST_ROUND, LONGEST_ROUND) as usize,
         };
         let mut shelver = Shelver::new(&self.options.room);
-        let mut shelve = |parts: Vec<Vec<TextColumn>>| {
-            for columns in joined(parts) {
-                shelver.push(columns)?;
-            }
-            Ok(())
-        };
+        let mut shelve = |columns: Vec<ArrayRef>| shelver.push(columns);
         // Only quotes can be counted before a record is followed, not what escapes them.
         let read = if is_uncut || marks.escape.is_some() {
             blocks::read_uncut
@@ -185,19 +179,6 @@ fn marks_of(form: &FileForm) -> Marks {
     }
 }
 
-/// The arrays of a round, some ten thousand rows at a time, from its parts.
-fn joined(parts: Vec<Vec<TextColumn>>) -> impl Iterator<Item = Vec<ArrayRef>> {
-    let width = parts.first().map_or(0, Vec::len);
-    let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
-    let mut columns: Vec<_> = (0..width)
-        .map(|_| join(parts.iter_mut().filter_map(Iterator::next).collect()).into_iter())
-        .collect();
-    std::iter::from_fn(move || {
-        let next: Vec<_> = columns.iter_mut().filter_map(Iterator::next).collect();
-        (!next.is_empty()).then_some(next)
-    })
-}
-
 /// What was read of the source, the columns' names, and where the header ends.
 fn read_header(
     path: &Path,
@@ -212,9 +193,10 @@ fn read_header(
         if before == 0 && text.starts_with(b"\xef\xbb\xbf") {
             text.drain(..3);
         }
-        let mut at = 0;
         let is_last = source.is_at_end();
-        let stop = marks.scan(&text, &mut at, None, usize::MAX, is_last, &mut records);
+        let mut scanner = Scanner::new(marks, &text, is_last);
+        let stop = scanner.scan(None, usize::MAX, &mut records);
+        let at = scanner.at();
         let line = || count_lines(&text[..at]) + 1;
         match stop {
             Stop::Done if records.len() > 0 => {

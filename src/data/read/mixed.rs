@@ -10,9 +10,9 @@ use arrow::array::{
 use arrow::datatypes::{Field, Schema as ArrowSchema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
-use super::columns::{CHUNK_ROWS, Cell as TextCell, TextColumn, join};
+use super::columns::{CHUNK_ROWS, Cell as TextCell, Joint, Spellings, TextColumn};
 use crate::data::schema::Kind;
-use crate::data::value::{DAY_MICROS, format_iso, format_number, trimmed};
+use crate::data::value::{DAY_MICROS, format_iso, format_number};
 
 /// Whole numbers up to this size are exact as doubles.
 const EXACT: i64 = 1 << 53;
@@ -161,7 +161,7 @@ impl MixedColumn {
             Values::Missing => {
                 let mut column = TextColumn::new();
                 (0..self.rows).for_each(|row| push_text(&mut column, row, None));
-                join(vec![column])
+                Joint::new().join(vec![&mut column])
             }
             Values::Whole(values) => chunks(&values, |values| Arc::new(Int64Array::from(values.to_vec()))),
             Values::Real(values) => chunks(&values, |values| Arc::new(Float64Array::from(values.to_vec()))),
@@ -178,7 +178,7 @@ impl MixedColumn {
             Values::Temporal(_, values) => chunks(&values, |values| {
                 Arc::new(TimestampMicrosecondArray::from(values.to_vec()))
             }),
-            Values::Text(column) => join(vec![*column]),
+            Values::Text(mut column) => Joint::new().join(vec![&mut *column]),
         }
     }
 }
@@ -196,9 +196,9 @@ fn spelled(cell: Cell<'_>) -> String {
 }
 
 fn push_text(column: &mut TextColumn, row: usize, text: Option<&str>) {
-    let cell = text.map(|text| TextCell::of(trimmed(text.as_bytes())));
+    let cell = std::iter::once(TextCell::of(text.unwrap_or_default().as_bytes()));
     // It is UTF-8, so it is taken.
-    let _ = column.push((row / CHUNK_ROWS) as u32, std::iter::once(cell));
+    let _ = column.push((row / CHUNK_ROWS) as u32, cell, Spellings::default());
 }
 
 /// The columns as batches; each has the same number of rows, and at least one.

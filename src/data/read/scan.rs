@@ -1,5 +1,6 @@
 //! The fields of delimited text, found by position. Quotes may be doubled or escaped; line ends may be mixed.
 
+use fearless_simd::{Level, Simd, SimdBase as _, SimdMask as _, dispatch, u8x64};
 use memchr::memchr;
 
 /// The characters that have a meaning.
@@ -98,41 +99,52 @@ pub(super) enum Stop {
     },
 }
 
-/// How a field ended.
-enum End {
-    Delimiter,
-    Line,
-    Text,
+/// Looks for records in a text, from front to back.
+#[derive(Debug)]
+pub(super) struct Scanner<'t> {
+    marks: Marks,
+    text: &'t [u8],
+    /// Whether the text's end ends the last record; otherwise a record without its line end is incomplete.
+    is_last: bool,
+    at: usize,
+    ends: Ends,
 }
 
-impl Marks {
-    /// Adds the records from `at` on to `records`, at most so many fields of them, and moves `at` behind the last one.
+impl<'t> Scanner<'t> {
+    pub fn new(marks: Marks, text: &'t [u8], is_last: bool) -> Self {
+        Self {
+            marks,
+            text,
+            is_last,
+            at: 0,
+            ends: Ends::default(),
+        }
+    }
+
+    /// Behind the last record that was found.
+    pub const fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Adds the records that follow to `records`, at most so many fields of them.
     ///
-    /// `width` is how many fields a record must have; `None` takes a single record, whatever it has. The text's end ends
-    /// the last record if `is_last`; otherwise a record without its line end is incomplete.
-    pub fn scan(
-        &self,
-        text: &[u8],
-        at: &mut usize,
-        width: Option<usize>,
-        most_fields: usize,
-        is_last: bool,
-        records: &mut Records,
-    ) -> Stop {
+    /// `width` is how many fields a record must have; `None` takes a single record, whatever it has.
+    pub fn scan(&mut self, width: Option<usize>, most_fields: usize, records: &mut Records) -> Stop {
+        let text = self.text;
         loop {
             if records.spans.len() >= most_fields {
                 return Stop::Done;
             }
-            match text.get(*at) {
+            match text.get(self.at) {
                 None => return Stop::Done,
                 Some(b'\n' | b'\r') => {
-                    *at += 1;
+                    self.at += 1;
                     continue;
                 }
-                Some(byte) if Some(*byte) == self.comment => {
-                    match line_end(&text[*at..]) {
-                        Some(length) => *at += length,
-                        None if is_last => *at = text.len(),
+                Some(byte) if Some(*byte) == self.marks.comment => {
+                    match line_end(&text[self.at..]) {
+                        Some(length) => self.at += length,
+                        None if self.is_last => self.at = text.len(),
                         None => return Stop::Incomplete { in_quotes: false },
                     }
                     continue;
@@ -141,15 +153,15 @@ impl Marks {
             }
             let before = records.spans.len();
             let undone = records.undone.len();
-            match self.record(text, *at, is_last, records) {
+            match self.record(records) {
                 Ok(after) => {
                     let found = records.spans.len() - before;
                     if width.is_some_and(|width| width != found) {
                         records.forget_from(before);
                         return Stop::Ragged { found };
                     }
-                    records.starts.push(*at as u32);
-                    *at = after;
+                    records.starts.push(self.at as u32);
+                    self.at = after;
                     if width.is_none() {
                         return Stop::Done;
                     }
@@ -163,50 +175,65 @@ impl Marks {
         }
     }
 
-    /// One record; where the next begins.
-    fn record(&self, text: &[u8], start: usize, is_last: bool, records: &mut Records) -> Result<usize, Stop> {
-        let mut at = start;
+    /// The record that begins here; where the next one does.
+    fn record(&mut self, records: &mut Records) -> Result<usize, Stop> {
+        let text = self.text;
+        let mut at = self.at;
+        self.ends.skip_to(at);
         loop {
-            let (span, end, after) = if let Some(open) = self.opening(text, at) {
-                self.quoted(text, open, is_last, &mut records.undone)?
+            // Most files have long stretches without a quote, where fields are what lies between their ends.
+            if self.ends.is_plain {
+                while let Some(&place) = self.ends.places.get(self.ends.next) {
+                    self.ends.next += 1;
+                    let end = (place & !LINE) as usize;
+                    records.spans.push(Span {
+                        start: at as u32,
+                        length: (end - at) as u32,
+                    });
+                    at = end + 1;
+                    if place & LINE != 0 {
+                        return Ok(at + usize::from(self.is_pair(end)));
+                    }
+                }
+            }
+            let (span, end) = if let Some(open) = self.opening(at) {
+                self.quoted(open, &mut records.undone)?
             } else {
-                let end = self.find_end(text, at);
+                let end = self.find_end(at);
                 let span = Span {
                     start: at as u32,
                     length: (end - at) as u32,
                 };
-                (span, self.kind_of(text, end), end + 1)
+                (span, end)
             };
-            match end {
-                End::Delimiter => {
+            match text.get(end) {
+                Some(byte) if *byte == self.marks.delimiter => {
                     records.spans.push(span);
-                    at = after;
+                    at = end + 1;
+                    self.ends.skip_to(at);
                 }
-                End::Line => {
+                Some(_) => {
                     records.spans.push(span);
-                    let is_pair = text[after - 1] == b'\r' && text.get(after) == Some(&b'\n');
-                    return Ok(after + usize::from(is_pair));
+                    return Ok(end + 1 + usize::from(self.is_pair(end)));
                 }
-                End::Text if is_last => {
+                None if self.is_last => {
                     records.spans.push(span);
                     return Ok(text.len());
                 }
-                End::Text => return Err(Stop::Incomplete { in_quotes: false }),
+                None => return Err(Stop::Incomplete { in_quotes: false }),
             }
         }
     }
 
-    fn kind_of(&self, text: &[u8], end: usize) -> End {
-        match text.get(end) {
-            None => End::Text,
-            Some(byte) if *byte == self.delimiter => End::Delimiter,
-            Some(_) => End::Line,
-        }
+    /// Whether the line end here is a return with its newline.
+    fn is_pair(&self, end: usize) -> bool {
+        self.text[end] == b'\r' && self.text.get(end + 1) == Some(&b'\n')
     }
 
     /// Where the quote that opens a field stands; spaces before it do not count.
-    fn opening(&self, text: &[u8], at: usize) -> Option<usize> {
-        let quote = self.quote?;
+    fn opening(&self, at: usize) -> Option<usize> {
+        let text = self.text;
+        let quote = self.marks.quote?;
         match text.get(at) {
             Some(byte) if *byte == quote => Some(at),
             Some(b' ') => {
@@ -217,15 +244,11 @@ impl Marks {
         }
     }
 
-    /// A field from its opening quote on. As RFC 4180 has it; what stands between the closing quote and the field's end
+    /// A field from its opening quote on, and where it ends. As RFC 4180 has it; what stands between the closing quote and the field's end
     /// belongs to the field.
-    fn quoted(
-        &self,
-        text: &[u8],
-        open: usize,
-        is_last: bool,
-        undone: &mut Vec<u8>,
-    ) -> Result<(Span, End, usize), Stop> {
+    fn quoted(&mut self, open: usize, undone: &mut Vec<u8>) -> Result<(Span, usize), Stop> {
+        let text = self.text;
+        let escape = self.marks.escape;
         let quote = text[open];
         let unclosed = Stop::Incomplete { in_quotes: true };
         let from = open + 1;
@@ -233,13 +256,13 @@ impl Marks {
         let mut is_copied = false;
         let (mut piece, mut at) = (from, from);
         loop {
-            let next = match self.escape {
+            let next = match escape {
                 Some(escape) => memchr::memchr2(quote, escape, &text[at..]),
                 None => memchr(quote, &text[at..]),
             };
             let place = at + next.ok_or(unclosed)?;
             let follower = text.get(place + 1).copied();
-            if Some(text[place]) == self.escape {
+            if Some(text[place]) == escape {
                 // What is escaped stands for itself.
                 let _ = follower.ok_or(unclosed)?;
                 undone.extend_from_slice(&text[piece..place]);
@@ -251,17 +274,17 @@ impl Marks {
                 (is_copied, piece, at) = (true, place + 2, place + 2);
                 continue;
             }
-            if follower.is_none() && !is_last {
+            if follower.is_none() && !self.is_last {
                 return Err(unclosed);
             }
-            let end = self.find_end(text, place + 1);
+            let end = self.find_end(place + 1);
             let rest = &text[place + 1..end];
             if !is_copied && rest.trim_ascii().is_empty() {
                 let span = Span {
                     start: from as u32,
                     length: (place - from) as u32,
                 };
-                return Ok((span, self.kind_of(text, end), end + 1));
+                return Ok((span, end));
             }
             undone.extend_from_slice(&text[piece..place]);
             if !rest.trim_ascii().is_empty() {
@@ -271,38 +294,122 @@ impl Marks {
                 start: copied as u32 | UNDONE,
                 length: (undone.len() - copied) as u32,
             };
-            return Ok((span, self.kind_of(text, end), end + 1));
+            return Ok((span, end));
         }
     }
 
-    /// The next delimiter or line end, eight bytes at a time: a byte of `x ^ repeated` is zero where it matches, and
-    /// the lowest set bit of [`zeros`] is the first such byte.
-    fn find_end(&self, text: &[u8], from: usize) -> usize {
-        let repeated = u64::from(self.delimiter) * ONES;
-        let mut at = from;
-        while let Some(word) = text.get(at..at + 8) {
-            let word = u64::from_le_bytes([
-                word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7],
-            ]);
-            let found = zeros(word ^ repeated) | zeros(word ^ NEWLINES) | zeros(word ^ RETURNS);
-            if found != 0 {
-                return at + (found.trailing_zeros() / 8) as usize;
-            }
-            at += 8;
-        }
-        let rest = &text[at.min(text.len())..];
-        let is_end = |byte: &u8| *byte == self.delimiter || matches!(byte, b'\n' | b'\r');
-        at + rest.iter().position(is_end).unwrap_or(rest.len())
+    /// The next delimiter or line end; else the text's end.
+    fn find_end(&mut self, from: usize) -> usize {
+        self.ends.next(self.marks, self.text, from)
     }
 }
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const NEWLINES: u64 = b'\n' as u64 * ONES;
-const RETURNS: u64 = b'\r' as u64 * ONES;
+/// Bytes whose delimiters and line ends are found together.
+const WINDOW: usize = 1 << 14;
+/// Bytes that are compared at once.
+const LANES: usize = 64;
+/// Marks the place of a line end; texts are shorter than this.
+const LINE: u32 = 1 << 31;
 
-/// The high bit of each byte that is zero; above the first of them others may be set by the borrow.
-const fn zeros(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word & (ONES << 7)
+/// Where delimiters and line ends stand, some way ahead of whoever asks.
+#[derive(Debug, Default)]
+struct Ends {
+    places: Vec<u32>,
+    next: usize,
+    /// Where the search goes on.
+    until: usize,
+    /// Whether there is no quote where the places were looked for.
+    is_plain: bool,
+}
+
+impl Ends {
+    /// Forgets places before this one.
+    fn skip_to(&mut self, at: usize) {
+        while let Some(&place) = self.places.get(self.next)
+            && ((place & !LINE) as usize) < at
+        {
+            self.next += 1;
+        }
+    }
+
+    /// The first at `from` or behind it; else the text's end. Who asks never goes back.
+    fn next(&mut self, marks: Marks, text: &[u8], from: usize) -> usize {
+        loop {
+            self.skip_to(from);
+            if let Some(&place) = self.places.get(self.next) {
+                return (place & !LINE) as usize;
+            }
+            let start = self.until.max(from).min(text.len());
+            let end = text.len().min(start + WINDOW);
+            if start == end {
+                return text.len();
+            }
+            self.until = end;
+            self.next = 0;
+            self.places.clear();
+            let piece = &text[start..end];
+            self.is_plain = marks.quote.is_none_or(|quote| memchr(quote, piece).is_none());
+            find(piece, start, marks.delimiter, &mut self.places);
+        }
+    }
+}
+
+/// Adds the places of delimiters and line ends in a piece of the text that begins at `start`.
+fn find(piece: &[u8], start: usize, delimiter: u8, places: &mut Vec<u32>) {
+    dispatch!(Level::new(), simd => find_by(simd, piece, start, delimiter, places));
+}
+
+#[expect(
+    clippy::inline_always,
+    reason = "its vectors are those of whoever dispatches it, which a closure's would not be"
+)]
+#[inline(always)]
+fn find_by<S: Simd>(simd: S, piece: &[u8], start: usize, delimiter: u8, places: &mut Vec<u32>) {
+    let (whole, rest) = piece.as_chunks::<LANES>();
+    for (index, bytes) in whole.iter().enumerate() {
+        let (delimiters, lines) = ends_of(simd, bytes, delimiter);
+        add(delimiters, lines, start + index * LANES, places);
+    }
+    if !rest.is_empty() {
+        let mut bytes = [0; LANES];
+        bytes[..rest.len()].copy_from_slice(rest);
+        let known = (1 << rest.len()) - 1;
+        let (delimiters, lines) = ends_of(simd, &bytes, delimiter);
+        add(
+            delimiters & known,
+            lines & known,
+            start + whole.len() * LANES,
+            places,
+        );
+    }
+}
+
+/// Bit n: the byte n is a delimiter; or of a line end.
+#[expect(
+    clippy::inline_always,
+    reason = "its vectors are those of whoever dispatches it"
+)]
+#[inline(always)]
+fn ends_of<S: Simd>(simd: S, bytes: &[u8; LANES], delimiter: u8) -> (u64, u64) {
+    let bytes = u8x64::from_slice(simd, bytes);
+    let delimiters = bytes.simd_eq(u8x64::splat(simd, delimiter));
+    let newlines = bytes.simd_eq(u8x64::splat(simd, b'\n'));
+    let returns = bytes.simd_eq(u8x64::splat(simd, b'\r'));
+    (delimiters.to_bitmask(), (newlines | returns).to_bitmask())
+}
+
+/// Adds the place of each bit.
+#[inline]
+fn add(delimiters: u64, lines: u64, start: usize, places: &mut Vec<u32>) {
+    let mut found = delimiters | lines;
+    let before = places.len();
+    places.resize(before + found.count_ones() as usize, 0);
+    for place in &mut places[before..] {
+        let bit = found.trailing_zeros();
+        let is_line = (lines >> bit) as u32 & 1;
+        *place = (start as u32 + bit) | is_line << 31;
+        found &= found.wrapping_sub(1);
+    }
 }
 
 /// The length of a line with its end.
@@ -332,11 +439,11 @@ mod tests {
 
     fn all(marks: Marks, text: &[u8]) -> Vec<Vec<Vec<u8>>> {
         let mut lines = Vec::new();
-        let mut at = 0;
+        let mut scanner = Scanner::new(marks, text, true);
         let mut records = Records::default();
-        while at < text.len() {
+        while scanner.at() < text.len() {
             records.clear();
-            match marks.scan(text, &mut at, None, usize::MAX, true, &mut records) {
+            match scanner.scan(None, usize::MAX, &mut records) {
                 Stop::Done => {}
                 // The oracle takes what is left as it is.
                 _ => break,
@@ -385,22 +492,15 @@ mod tests {
             ("1,2\n3,\"4\n", true),
             ("1,2\n3,\"4\"", true),
         ] {
-            let mut at = 0;
             let mut records = Records::default();
-            let stop = USUAL.scan(text.as_bytes(), &mut at, Some(2), usize::MAX, false, &mut records);
+            let mut scanner = Scanner::new(USUAL, text.as_bytes(), false);
+            let stop = scanner.scan(Some(2), usize::MAX, &mut records);
             assert_eq!(stop, Stop::Incomplete { in_quotes }, "{text}");
-            assert_eq!((at, records.len()), (4, 1), "{text}");
+            assert_eq!((scanner.at(), records.len()), (4, 1), "{text}");
         }
-        let mut at = 0;
-        let stop = USUAL.scan(
-            b"1,2\n3\n",
-            &mut at,
-            Some(2),
-            usize::MAX,
-            true,
-            &mut Records::default(),
-        );
-        assert_eq!((stop, at), (Stop::Ragged { found: 1 }, 4));
+        let mut scanner = Scanner::new(USUAL, b"1,2\n3\n", true);
+        let stop = scanner.scan(Some(2), usize::MAX, &mut Records::default());
+        assert_eq!((stop, scanner.at()), (Stop::Ragged { found: 1 }, 4));
         assert_eq!(count_lines(b"a\r\nb\rc\nd"), 3);
     }
 
@@ -410,7 +510,9 @@ mod tests {
         /// The `csv` crate is the oracle, but for two things: it takes a quote that is never closed as closed, and
         /// spaces before a quote as part of the field (so no space stands before one here).
         #[test]
-        fn fields_are_those_of_the_csv_crate(text in r#"[ab,;"\r\n]{0,40}|([a-z0-9]{0,12},){0,6}"# ) {
+        fn fields_are_those_of_the_csv_crate(
+            text in r#"[ab,;"\r\n]{0,40}|([a-z0-9]{0,12},){0,6}|([a-z]{0,90}[,"\n]){0,8}"#,
+        ) {
             let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
             let known: Vec<Vec<Vec<u8>>> = reader
                 .byte_records()

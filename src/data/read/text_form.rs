@@ -3,7 +3,7 @@
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
 use super::form::{FileForm, Mark, TextEncoding};
-use super::scan::{Marks, Records, Stop};
+use super::scan::{Marks, Records, Scanner, Stop};
 
 /// How many records the delimiter is judged by.
 const RECORDS: usize = 200;
@@ -144,13 +144,12 @@ fn best_delimiter(text: &[u8], marks: Marks, said: &FileForm) -> (u8, f64) {
 /// The share of records with as many fields as the header (more than one), a little more for wider tables.
 fn agreement(text: &[u8], marks: Marks) -> f64 {
     let mut records = Records::default();
-    let mut at = 0;
+    let mut scanner = Scanner::new(marks, text, true);
     let mut width = 0;
     let (mut equal, mut all) = (0_u32, 0_u32);
     while (all as usize) < RECORDS {
         records.clear();
-        if marks.scan(text, &mut at, None, usize::MAX, true, &mut records) != Stop::Done || records.len() == 0
-        {
+        if scanner.scan(None, usize::MAX, &mut records) != Stop::Done || records.len() == 0 {
             break;
         }
         let found = records.first(text).len();

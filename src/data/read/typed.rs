@@ -1,19 +1,20 @@
 //! Files that know their columns' types: Parquet and Arrow, with flat columns.
 
 mod lengths;
+mod shares;
 
 use std::fs::File;
 use std::io::{BufReader, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Schema as ArrowSchema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
 use super::columns::CHUNK_ROWS;
@@ -23,6 +24,11 @@ use crate::data::table::{Origin, Shelved, Shelver, TableSource, normal_batch, no
 use crate::data::value::file_name;
 use crate::data::{DataError, Table};
 use crate::num::progress::Progress;
+
+/// Bytes for which another thread is worth starting.
+const SHARE: u64 = 1 << 18;
+/// A part of a column with fewer bytes than this has texts that fit the offsets of a dictionary.
+const MOST_TEXT_BYTES: i64 = 1 << 30;
 
 /// The forms of such files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,14 +95,17 @@ pub(super) fn read_file(
         file.seek(SeekFrom::Start(0)).map_err(io)?;
     }
     decode((path, form), origin, room, progress, |decoding| match form {
-        Typed::Parquet => decoding.parquet(file),
+        Typed::Parquet => {
+            let bytes = decoding.bytes;
+            decoding.parquet(&shares::Positioned::new(file, bytes))
+        }
         Typed::ArrowFile => {
             let reader = FileReader::try_new(BufReader::with_capacity(1 << 18, file), None)?;
-            decoding.batches(&reader.schema(), None, reader)
+            decoding.batches(&reader.schema(), reader)
         }
         Typed::ArrowStream => {
             let reader = StreamReader::try_new(BufReader::with_capacity(1 << 18, file), None)?;
-            decoding.batches(&reader.schema(), None, reader)
+            decoding.batches(&reader.schema(), reader)
         }
     })
 }
@@ -122,7 +131,7 @@ pub(super) fn read_parquet_bytes(
         origin,
         &Room::memory(),
         progress,
-        |decoding| decoding.parquet(source),
+        |decoding| decoding.parquet(&source),
     )
 }
 
@@ -187,24 +196,48 @@ fn decode(
     }
 }
 
+/// Takes some ten thousand rows, an array for each column.
+type Take<'a> = dyn FnMut(Vec<ArrayRef>) -> Result<(), Trouble> + 'a;
+
 impl Decoding<'_> {
-    fn parquet<R: ChunkReader + 'static>(self, source: R) -> Result<Shelved, Trouble> {
-        let known = ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())?;
-        let found = Arc::clone(known.schema());
+    fn parquet<R: ChunkReader + Clone + 'static>(self, source: &R) -> Result<Shelved, Trouble> {
+        let known = ArrowReaderMetadata::load(source, ArrowReaderOptions::new())?;
         let rows = known.metadata().file_metadata().num_rows().max(0) as u64;
         // Texts that the file numbers stay numbered, and are not spelled out only to be numbered again.
-        let options = ArrowReaderOptions::new().with_schema(numbered(&found));
+        let options = ArrowReaderOptions::new().with_schema(numbered(known.schema(), known.metadata()));
         let metadata = ArrowReaderMetadata::try_new(Arc::clone(known.metadata()), options).unwrap_or(known);
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata);
-        let reader = builder.with_batch_size(CHUNK_ROWS).build()?;
-        self.batches(&found, Some(rows), reader)
+        let path = self.path;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        let threads = cores.min(1 + (self.bytes / SHARE) as usize);
+        self.shelve(metadata.schema(), Some(rows), |schema, take| {
+            shares::decode((path, source), &metadata, schema, threads, take)
+        })
     }
 
     fn batches(
         self,
         found: &ArrowSchema,
-        rows: Option<u64>,
         reader: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    ) -> Result<Shelved, Trouble> {
+        let path = self.path;
+        self.shelve(found, None, |schema, take| {
+            for batch in reader {
+                let batch = batch?;
+                for start in (0..batch.num_rows()).step_by(CHUNK_ROWS) {
+                    let piece = batch.slice(start, CHUNK_ROWS.min(batch.num_rows() - start));
+                    take(normal_batch(path, schema, &piece)?.columns().to_vec())?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts what `read` hands on into a table.
+    fn shelve(
+        self,
+        found: &ArrowSchema,
+        rows: Option<u64>,
+        read: impl FnOnce(&SchemaRef, &mut Take<'_>) -> Result<(), Trouble>,
     ) -> Result<Shelved, Trouble> {
         let Self {
             path,
@@ -215,18 +248,15 @@ impl Decoding<'_> {
         check_names(path, found)?;
         let schema = normal_schema(path, found)?;
         let mut shelver = Shelver::new(room);
-        for batch in reader {
+        read(&schema, &mut |columns| {
             progress.check().map_err(DataError::from)?;
-            let batch = batch?;
-            for start in (0..batch.num_rows()).step_by(CHUNK_ROWS) {
-                let piece = batch.slice(start, CHUNK_ROWS.min(batch.num_rows() - start));
-                shelver.push(normal_batch(path, &schema, &piece)?.columns().to_vec())?;
-            }
+            shelver.push(columns)?;
             if let Some(rows) = rows.filter(|rows| *rows > 0) {
                 let share = (shelver.rows() as f64 / rows as f64).min(1.0);
                 progress.set(bytes + (bytes as f64 * share) as u64, 2 * bytes);
             }
-        }
+            Ok(())
+        })?;
         progress.set(2 * bytes, 2 * bytes);
         if shelver.rows() == 0 {
             return Err(Trouble::Told(DataError::NoRows {
@@ -237,10 +267,22 @@ impl Decoding<'_> {
     }
 }
 
-/// The same columns, those of text by number.
-fn numbered(found: &ArrowSchema) -> SchemaRef {
-    let fields = found.fields().iter().map(|field| {
-        let is_text = matches!(field.data_type(), DataType::Utf8 | DataType::Utf8View);
+/// The same columns, those of text by number; but those whose texts are so long that those of one piece might not fit the
+/// offsets of a dictionary.
+fn numbered(found: &ArrowSchema, metadata: &ParquetMetaData) -> SchemaRef {
+    let is_short = |column: usize| {
+        let mut chunks = metadata
+            .row_groups()
+            .iter()
+            .map(|group| group.columns().get(column));
+        chunks.all(|chunk| chunk.is_some_and(|chunk| chunk.uncompressed_size() < MOST_TEXT_BYTES))
+    };
+    let fields = found.fields().iter().enumerate().map(|(column, field)| {
+        let is_text = match field.data_type() {
+            DataType::Utf8 | DataType::Utf8View => true,
+            DataType::LargeUtf8 => is_short(column),
+            _ => false,
+        };
         if is_text {
             Arc::new(field.as_ref().clone().with_data_type(text_type()))
         } else {

@@ -130,6 +130,7 @@ impl<'a> Shelver<'a> {
         let rows = if let Some(file) = file {
             Rows::File(file.finish(Arc::clone(&schema)))
         } else {
+            let pieces = with_one_dictionary(pieces);
             let of_type = |(array, wanted): (ArrayRef, &DataType)| {
                 if array.data_type() == wanted {
                     Ok(array)
@@ -163,6 +164,42 @@ fn types_of(pieces: &[Vec<ArrayRef>]) -> Vec<DataType> {
         }
     };
     (0..width).map(of_column).collect()
+}
+
+/// The same cells; where the last piece of a column numbers the texts of an earlier one alike, and more of them, all pieces
+/// share its texts.
+fn with_one_dictionary(mut pieces: Vec<Vec<ArrayRef>>) -> Vec<Vec<ArrayRef>> {
+    let Some((last, earlier)) = pieces.split_last_mut() else {
+        return pieces;
+    };
+    for (column, array) in last.iter().enumerate() {
+        let Some(all) = array
+            .as_dictionary_opt::<Int32Type>()
+            .map(DictionaryArray::values)
+        else {
+            continue;
+        };
+        // Whether the texts that were looked at last are the first of all.
+        let mut known: Option<(ArrayRef, bool)> = None;
+        for piece in &mut *earlier {
+            let Some(numbered) = piece[column].as_dictionary_opt::<Int32Type>() else {
+                continue;
+            };
+            let own = numbered.values();
+            if Arc::ptr_eq(own, all) {
+                continue;
+            }
+            let is_known = known.as_ref().is_some_and(|(texts, _)| Arc::ptr_eq(texts, own));
+            if !is_known {
+                let is_first = own.len() <= all.len() && all.slice(0, own.len()).as_ref() == own.as_ref();
+                known = Some((Arc::clone(own), is_first));
+            }
+            if known.as_ref().is_some_and(|(_, is_first)| *is_first) {
+                piece[column] = Arc::new(numbered.with_values(Arc::clone(all)));
+            }
+        }
+    }
+    pieces
 }
 
 /// What an array takes, with or without the texts that it numbers.

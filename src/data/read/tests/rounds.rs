@@ -48,6 +48,11 @@ fn rows_in_a_file_are_those_in_memory() {
     let rooms = rooms(bench.folder.path());
     let [whole, rounds, filed] = rooms.each_ref().map(|room| read_in(room, &path).unwrap());
     assert!(whole.file_bytes().is_none() && rounds.file_bytes().is_none());
+    let (held, least) = (rounds.memory_bytes(), whole.memory_bytes());
+    assert!(
+        held < least + least / 20,
+        "texts are held once: {held} of {least}"
+    );
     let bytes = filed.file_bytes().unwrap();
     assert!(bytes < text.len() as u64, "{bytes}");
     // What was numbered before the texts became too many.
