@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 
 use nalgebra::{DMatrix, DVector, SVD, SymmetricEigen};
 
-use super::scatter::scatter;
+use super::scatter::Scatter;
 
 /// Eigenvalues and singular values are found to this relative precision.
 const PRECISION: f64 = 1e-13;
@@ -52,26 +52,27 @@ impl Moments {
         if count < 2 || rows.len() != count * width {
             return None;
         }
-        let mut mean = DVector::zeros(width);
-        for row in rows.chunks_exact(width) {
-            let sums: &mut [f64] = mean.as_mut_slice();
-            sums.iter_mut()
-                .zip(row)
-                .for_each(|(sum, value)| *sum += f64::from(*value));
-        }
-        mean /= count as f64;
+        let scale = ((count - 1) as f64).sqrt().recip();
+        let (mean, spread) = if count < width {
+            let mut mean = DVector::zeros(width);
+            for row in rows.chunks_exact(width) {
+                let sums: &mut [f64] = mean.as_mut_slice();
+                sums.iter_mut()
+                    .zip(row)
+                    .for_each(|(sum, value)| *sum += f64::from(*value));
+            }
+            mean /= count as f64;
+            let mut deviations = DMatrix::zeros(width, count);
+            deviate(rows, mean.as_slice(), scale, deviations.as_mut_slice());
+            (mean, Spread::Deviations(deviations))
+        } else {
+            let Scatter { mean, sum, .. } = scatter(rows, width);
+            (mean, Spread::Covariance(sum * (scale * scale)))
+        };
         // Doubles hold every sum of singles: what is not finite was so in a row.
         if mean.iter().any(|mean| !mean.is_finite()) {
             return None;
         }
-        let scale = ((count - 1) as f64).sqrt().recip();
-        let spread = if count < width {
-            let mut deviations = DMatrix::zeros(width, count);
-            deviate(rows, mean.as_slice(), scale, deviations.as_mut_slice());
-            Spread::Deviations(deviations)
-        } else {
-            Spread::Covariance(covariance(rows, mean.as_slice(), scale))
-        };
         Some(Self { count, mean, spread })
     }
 
@@ -119,26 +120,24 @@ fn deviate(rows: &[f32], mean: &[f64], scale: f64, deviations: &mut [f64]) {
     }
 }
 
-/// The covariance of rows, shared out among the cores.
-fn covariance(rows: &[f32], mean: &[f64], scale: f64) -> DMatrix<f64> {
-    let width = mean.len();
+/// How rows lie around their mean, shared out among the cores.
+fn scatter(rows: &[f32], width: usize) -> Scatter {
     let count = rows.len() / width;
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = cores.min(count / ROWS_A_THREAD).max(1);
-    let share = count.div_ceil(threads);
-    let sum = std::thread::scope(|scope| {
-        let work: Vec<_> = rows
-            .chunks(share * width)
-            .map(|rows| scope.spawn(move || scatter(rows, mean)))
+    let (own, others) = rows.split_at(count.div_ceil(threads) * width);
+    std::thread::scope(|scope| {
+        let work: Vec<_> = others
+            .chunks(own.len())
+            .map(|rows| scope.spawn(move || Scatter::of(rows, width)))
             .collect();
-        work.into_iter()
-            .map(|work| {
-                work.join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
-            .fold(DMatrix::zeros(width, width), |sum, part| sum + part)
-    });
-    sum * (scale * scale)
+        let join = |work: std::thread::ScopedJoinHandle<'_, Scatter>| {
+            work.join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        let own = Scatter::of(own, width);
+        work.into_iter().map(join).fold(own, |all, part| all.with(&part))
+    })
 }
 
 /// One side of the distance, prepared for many comparisons.

@@ -6,7 +6,7 @@
 //! high-performance matrix multiplication", 2008, section 4). The vectors are those of the processor at hand.
 
 use fearless_simd::{Level, Simd, SimdBase as _, SimdFloat as _, SimdWiden as _, dispatch, f32x8, f64x4};
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 /// Columns of a panel: two vectors of four.
 const PANEL: usize = 8;
@@ -18,56 +18,117 @@ const PIECE: usize = 96;
 /// The entries of one row of a panel.
 type Strip = [f64; PANEL];
 
-/// The upper triangle of Σ (x − m)(x − m)ᵀ over rows x, for a mean m.
-///
-/// # Shapes
-/// - rows: `[count, width]` row-major, mean: `[width]`; the sum: `[width, width]`, its lower triangle the same as its upper
-pub(super) fn scatter(rows: &[f32], mean: &[f64]) -> DMatrix<f64> {
-    let width = mean.len();
-    let panels = width.div_ceil(PANEL);
-    let padded = panels * PANEL;
-    let mut sum = vec![0.0; padded * padded];
-    let mut strips = vec![[0.0; PANEL]; PIECE * panels];
-    let level = Level::new();
-    for piece in rows.chunks(PIECE * width) {
-        let count = piece.len() / width;
-        let strips = &mut strips[..count * panels];
-        dispatch!(level, simd => {
-            deviate(simd, piece, mean, strips);
-            add_square(simd, strips, count, &mut sum);
-        });
-    }
-    DMatrix::from_fn(width, width, |row, column| {
-        sum[row.min(column) * padded + row.max(column)]
-    })
+/// A sample's mean and how its rows lie around it.
+#[derive(Clone, Debug)]
+pub(super) struct Scatter {
+    count: usize,
+    pub mean: DVector<f64>,
+    /// Σ (x − m)(x − m)ᵀ over rows x, for their mean m.
+    pub sum: DMatrix<f64>,
 }
 
-/// Rows less their mean, panel by panel; zero where the last panel is wider than the rows.
+impl Scatter {
+    /// Of at least one row. Not finite where a row is not.
+    ///
+    /// Deviations are taken from the mean of the first rows, which is near enough that nothing cancels when what that is
+    /// off is taken away in the end (Chan, Golub & LeVeque, "Algorithms for computing the sample variance", 1983,
+    /// section 3); so the rows are read once.
+    ///
+    /// # Shapes
+    /// - rows: `[count, width]` row-major
+    pub fn of(rows: &[f32], width: usize) -> Self {
+        let count = rows.len() / width;
+        let panels = width.div_ceil(PANEL);
+        let padded = panels * PANEL;
+        let near = mean_of(&rows[..count.min(PIECE) * width], width);
+        let mut sum = vec![0.0; padded * padded];
+        let mut off = vec![[0.0; PANEL]; panels];
+        let mut strips = vec![[0.0; PANEL]; PIECE * panels];
+        let level = Level::new();
+        for piece in rows.chunks(PIECE * width) {
+            let strips = &mut strips[..piece.len() / width * panels];
+            dispatch!(level, simd => {
+                deviate(simd, piece, &near, strips, &mut off);
+                add_square(simd, strips, piece.len() / width, &mut sum);
+            });
+        }
+        let off = DVector::from_iterator(
+            width,
+            off.iter().flatten().take(width).map(|sum| sum / count as f64),
+        );
+        let sum = DMatrix::from_fn(width, width, |row, column| {
+            let found = sum[row.min(column) * padded + row.max(column)];
+            found - count as f64 * off[row] * off[column]
+        });
+        Self {
+            count,
+            mean: DVector::from_vec(near) + off,
+            sum,
+        }
+    }
+
+    /// That of both samples together (the same, section 2).
+    pub fn with(self, other: &Self) -> Self {
+        let count = self.count + other.count;
+        let shift = &other.mean - &self.mean;
+        let share = other.count as f64 / count as f64;
+        let mut sum = self.sum + &other.sum;
+        sum.ger(self.count as f64 * share, &shift, &shift, 1.0);
+        Self {
+            count,
+            mean: self.mean + shift * share,
+            sum,
+        }
+    }
+}
+
+fn mean_of(rows: &[f32], width: usize) -> Vec<f64> {
+    let mut mean = vec![0.0; width];
+    for row in rows.chunks_exact(width) {
+        mean.iter_mut()
+            .zip(row)
+            .for_each(|(sum, value)| *sum += f64::from(*value));
+    }
+    let count = (rows.len() / width) as f64;
+    mean.iter_mut().for_each(|sum| *sum /= count);
+    mean
+}
+
+/// Rows less what is near their mean, panel by panel, zero where the last panel is wider than the rows; and adds them up.
 #[expect(
     clippy::inline_always,
     reason = "its vectors are those of whoever dispatches it"
 )]
 #[inline(always)]
-fn deviate<S: Simd>(simd: S, rows: &[f32], mean: &[f64], strips: &mut [Strip]) {
-    let width = mean.len();
+fn deviate<S: Simd>(simd: S, rows: &[f32], near: &[f64], strips: &mut [Strip], sums: &mut [Strip]) {
+    let width = near.len();
     let count = rows.len() / width;
-    for (index, (panel, mean)) in strips.chunks_exact_mut(count).zip(mean.chunks(PANEL)).enumerate() {
+    for (index, (panel, near)) in strips.chunks_exact_mut(count).zip(near.chunks(PANEL)).enumerate() {
         let first = index * PANEL;
-        if mean.len() == PANEL {
-            let (low, high) = mean.split_at(PANEL / 2);
+        let sums = &mut sums[index];
+        if near.len() == PANEL {
+            let (low, high) = near.split_at(PANEL / 2);
             let (low, high) = (f64x4::from_slice(simd, low), f64x4::from_slice(simd, high));
+            let mut low_sum = f64x4::from_slice(simd, &sums[..PANEL / 2]);
+            let mut high_sum = f64x4::from_slice(simd, &sums[PANEL / 2..]);
             for (row, strip) in rows.chunks_exact(width).zip(panel) {
                 let (left, right) = f32x8::from_slice(simd, &row[first..first + PANEL]).widen();
-                (left - low).store_slice(&mut strip[..PANEL / 2]);
-                (right - high).store_slice(&mut strip[PANEL / 2..]);
+                let (left, right) = (left - low, right - high);
+                left.store_slice(&mut strip[..PANEL / 2]);
+                right.store_slice(&mut strip[PANEL / 2..]);
+                low_sum = low_sum + left;
+                high_sum = high_sum + right;
             }
+            low_sum.store_slice(&mut sums[..PANEL / 2]);
+            high_sum.store_slice(&mut sums[PANEL / 2..]);
             continue;
         }
         for (row, strip) in rows.chunks_exact(width).zip(panel) {
-            for ((out, value), mean) in strip.iter_mut().zip(&row[first..]).zip(mean) {
-                *out = f64::from(*value) - mean;
+            strip[near.len()..].fill(0.0);
+            for (place, near) in near.iter().enumerate() {
+                strip[place] = f64::from(row[first + place]) - near;
+                sums[place] += strip[place];
             }
-            strip[mean.len()..].fill(0.0);
         }
     }
 }
@@ -132,36 +193,57 @@ mod tests {
         #[test]
         fn is_the_sum_that_its_name_says(
             width in 1_usize..40,
-            numbers in prop::collection::vec(-9.0_f32..9.0, 0..2000),
-            shift in -3.0_f64..3.0,
+            numbers in prop::collection::vec(-9.0_f32..9.0, 40..2000),
+            shift in -300.0_f32..300.0,
         ) {
             let count = numbers.len() / width;
-            let rows = &numbers[..count * width];
-            let mean: Vec<f64> = (0..width).map(|column| shift + column as f64 / 7.0).collect();
-            let found = scatter(rows, &mean);
-            let deviations = DMatrix::from_fn(width, count, |column, row| {
-                f64::from(rows[row * width + column]) - mean[column]
-            });
+            let rows: Vec<f32> = numbers[..count * width].iter().map(|number| number + shift).collect();
+            let wide = DMatrix::from_fn(width, count, |column, row| f64::from(rows[row * width + column]));
+            let mean = wide.column_mean();
+            let mut deviations = wide;
+            deviations.column_iter_mut().for_each(|mut row| row -= &mean);
             let plain = &deviations * deviations.transpose();
-            prop_assert!((&found - &plain).amax() <= 1e-12 * (1.0 + plain.amax()), "{found} {plain}");
-            prop_assert_eq!(found.transpose(), found);
+            let whole = Scatter::of(&rows, width);
+            let (first, rest) = rows.split_at(count.div_ceil(3) * width);
+            let mut parts = Scatter::of(first, width);
+            if !rest.is_empty() {
+                parts = parts.with(&Scatter::of(rest, width));
+            }
+            for found in [whole, parts] {
+                prop_assert_eq!(found.count, count);
+                prop_assert!((&found.mean - &mean).amax() <= 1e-12 * (1.0 + mean.amax()));
+                prop_assert!((&found.sum - &plain).amax() <= 1e-11 * (1.0 + plain.amax()), "{} {plain}", found.sum);
+            }
+            let whole = Scatter::of(&rows, width).sum;
+            prop_assert_eq!(whole.transpose(), whole);
         }
     }
 
     #[test]
-    fn pieces_of_rows_add_up() {
-        // More rows than a piece, and a last one that is shorter; columns that do not fill a panel.
-        let (count, width) = (2 * PIECE + 5, 11);
+    fn rows_that_drift_away_from_the_first_ones_are_no_worse() {
+        // The first rows are far from all others; a variance of about 1 beside a mean of a million.
+        let (count, width) = (20 * PIECE + 5, 11);
         let rows: Vec<f32> = (0..count * width)
-            .map(|place| (place * 7919 % 101) as f32)
+            .map(|place| {
+                let far = if place / width < PIECE { 0.0 } else { 1e6 };
+                far + (place * 7919 % 101) as f32 / 32.0
+            })
             .collect();
-        let mean = vec![50.0; width];
-        let (whole, parts) = (
-            scatter(&rows, &mean),
-            rows.chunks(width)
-                .map(|row| scatter(row, &mean))
-                .fold(DMatrix::zeros(width, width), |sum, part| sum + part),
-        );
-        assert_eq!(whole, parts, "whole numbers are exact");
+        let wide = DMatrix::from_fn(width, count, |column, row| f64::from(rows[row * width + column]));
+        let mean = wide.column_mean();
+        let mut deviations = wide;
+        deviations.column_iter_mut().for_each(|mut row| row -= &mean);
+        let plain = &deviations * deviations.transpose();
+        let found = Scatter::of(&rows, width);
+        assert!((&found.sum - &plain).amax() <= 1e-12 * plain.amax());
+    }
+
+    #[test]
+    fn a_row_that_is_not_finite_shows() {
+        for odd in [f32::NAN, f32::INFINITY] {
+            let mut rows = vec![1.0; 3 * PIECE * 9];
+            rows[2 * PIECE * 9 + 4] = odd;
+            assert!(!Scatter::of(&rows, 9).mean[4].is_finite());
+        }
     }
 }
