@@ -109,8 +109,8 @@ fn read_round<'a>(
     before: (u64, u64),
 ) -> Result<Vec<Worker<'a>>, Failure> {
     let threads = workers.len();
-    let (blocks, taken) = bounded::<Block>(threads + 1);
-    let (returned, empty) = bounded::<Vec<u8>>(2 * threads + 2);
+    let (blocks, taken) = bounded::<Block>(threads);
+    let (returned, empty) = bounded::<Vec<u8>>(threads + 1);
     let (cut, workers) = std::thread::scope(|scope| {
         let workers: Vec<_> = workers
             .into_iter()

@@ -24,7 +24,7 @@ const SHARE: u64 = 1 << 20;
 /// A round's bytes at least.
 const SHORTEST_ROUND: u64 = 1 << 20;
 /// A round's bytes at most: its cells' numbers take a tenth of that or two, before they are put together.
-const LONGEST_ROUND: u64 = 1 << 25;
+const LONGEST_ROUND: u64 = 1 << 24;
 
 /// A file and what is known of its bytes.
 struct Input<'a> {

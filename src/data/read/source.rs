@@ -46,7 +46,7 @@ const ROOM: u64 = if cfg!(test) { 1 << 24 } else { 1 << 30 };
 /// hundredth; deflate's limit is 1032.
 const RATIO: u64 = 500;
 /// Bytes read at a time.
-const PIECE: usize = 1 << 18;
+pub(super) const PIECE: usize = 1 << 18;
 
 /// Counts what is read of the file itself.
 struct Counted<'a> {

@@ -2,7 +2,7 @@
 
 use crossbeam_channel::{Receiver, Sender};
 
-use super::super::source::Source;
+use super::super::source::{PIECE, Source};
 use super::{Block, Failure, LONGEST, Layout};
 use crate::data::DataError;
 use crate::num::progress::Progress;
@@ -58,7 +58,9 @@ impl Cutter {
                     }
                 }
             };
-            let mut next = empty.try_recv().unwrap_or_default();
+            let mut next = empty
+                .try_recv()
+                .unwrap_or_else(|_| Vec::with_capacity(BLOCK + PIECE));
             next.clear();
             next.extend_from_slice(&self.text[end..]);
             self.text.truncate(end);

@@ -163,12 +163,18 @@ impl Texts {
     /// cell is.
     #[inline]
     pub fn key(&mut self, cell: Cell<'_>, block: u32, missing: Spellings<'_>) -> Result<u32, NotUtf8> {
+        match self.find(cell) {
+            Some(number) => Ok(number),
+            None => self.meet(cell, block, missing),
+        }
+    }
+
+    /// The number of a cell that was met before.
+    #[inline]
+    fn find(&self, cell: Cell<'_>) -> Option<u32> {
         let length = cell.text.len() as u32;
         let is_short = cell.text.len() <= SHORT;
-        let mut words = [cell.word as u64, (cell.word >> 64) as u64];
-        if !is_short {
-            words[1] = hash(self.seeds[0], cell.text);
-        }
+        let words = self.words(cell);
         let mask = self.slots.len() - 1;
         let mut place = self.place(words, length) & mask;
         loop {
@@ -177,24 +183,28 @@ impl Texts {
                 && slot.length == length
                 && (is_short || self.text(slot.number as usize) == trimmed(cell.text))
             {
-                return Ok(slot.number);
+                return Some(slot.number);
             }
             if slot.length == u32::MAX {
-                return self.meet(cell, words, block, missing);
+                return None;
             }
             place = (place + 1) & mask;
         }
     }
 
+    #[inline]
+    fn words(&self, cell: Cell<'_>) -> [u64; 2] {
+        let second = if cell.text.len() <= SHORT {
+            (cell.word >> 64) as u64
+        } else {
+            hash(self.seeds[0], cell.text)
+        };
+        [cell.word as u64, second]
+    }
+
     /// Numbers a cell that was not met before.
     #[cold]
-    fn meet(
-        &mut self,
-        cell: Cell<'_>,
-        words: [u64; 2],
-        block: u32,
-        missing: Spellings<'_>,
-    ) -> Result<u32, NotUtf8> {
+    fn meet(&mut self, cell: Cell<'_>, block: u32, missing: Spellings<'_>) -> Result<u32, NotUtf8> {
         let text = trimmed(cell.text);
         let number = if missing.has(text) {
             MISSING
@@ -209,10 +219,9 @@ impl Texts {
         };
         // There is no text that a long one could be held against.
         if number != MISSING || cell.text.len() <= SHORT {
-            let length = cell.text.len() as u32;
             self.put(Slot {
-                words,
-                length,
+                words: self.words(cell),
+                length: cell.text.len() as u32,
                 number,
             });
             self.taken += 1;
