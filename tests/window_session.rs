@@ -162,3 +162,93 @@ fn a_bad_session_is_told_beside_the_path() {
         assert_no_missing_texts(&harness);
     }
 }
+
+/// Opens a table by its path from the welcome page.
+fn open_path(harness: &mut Harness<'static, App>, texts: &Texts, path: &Path) {
+    if harness.state().snapshot().dataset.is_some() {
+        go(harness, Key::K);
+        press(harness, texts.get("action-close"));
+        wait(harness, "no table", |snapshot| snapshot.dataset.is_none());
+    }
+    type_into(harness, texts.get("path-label"), &path.display().to_string());
+    press(harness, texts.get("path-open"));
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    wait(harness, "the table", |snapshot| {
+        let dataset = snapshot.dataset.as_ref();
+        dataset.is_some_and(|dataset| dataset.name == name)
+    });
+}
+
+fn may_be_missing(harness: &Harness<'static, App>, column: &str) -> bool {
+    let snapshot = harness.state().snapshot();
+    let dataset = snapshot.dataset.as_ref().unwrap();
+    dataset.schema.find(column).unwrap().missing
+}
+
+#[test]
+fn a_files_review_and_plan_outlive_another_table() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..60).map(|row| format!("{},{},red\n", row, row % 7)).collect();
+    let [first, second] = ["first.csv", "second.csv"].map(|name| folder.path().join(name));
+    std::fs::write(&first, format!("age,visits,colour\n{rows}")).unwrap();
+    std::fs::write(&second, format!("x,y,z\n{rows}")).unwrap();
+    let (mut harness, texts) = open(home.path(), Language::English);
+    open_path(&mut harness, &texts, &first);
+    let name = texts.with("missing-of", [("column", "visits".into())]);
+    harness
+        .get_by_role_and_label(Role::CheckBox, &name)
+        .click_accesskit();
+    wait(&mut harness, "the change", |snapshot| {
+        let dataset = snapshot.dataset.as_ref().unwrap();
+        dataset.schema.find("visits").unwrap().missing
+    });
+    visit(&mut harness, texts.get("page-train"));
+    harness
+        .get_by_role_and_label(Role::Slider, texts.get("epsilon-name"))
+        .set_value_accesskit(3.0);
+    harness.run_steps(4);
+    open_path(&mut harness, &texts, &second);
+    assert!(!may_be_missing(&harness, "y"));
+    visit(&mut harness, texts.get("page-train"));
+    harness
+        .get_by_role_and_label(Role::Slider, texts.get("epsilon-name"))
+        .set_value_accesskit(5.0);
+    harness.run_steps(4);
+
+    // Back again: the review is there, and the plan; the page is that of a table that was just opened.
+    open_path(&mut harness, &texts, &first);
+    wait(&mut harness, "the review", |snapshot| {
+        let dataset = snapshot.dataset.as_ref().unwrap();
+        dataset.schema.find("visits").is_some_and(|column| column.missing)
+    });
+    assert_eq!(harness.state().workbench().page(), Page::Data);
+    visit(&mut harness, texts.get("page-train"));
+    let epsilon = harness
+        .get_by_role_and_label(Role::Slider, texts.get("epsilon-name"))
+        .accesskit_node()
+        .numeric_value()
+        .unwrap();
+    assert!((epsilon - 3.0).abs() < 1e-9, "{epsilon}");
+
+    // The file has other columns by now: what still fits is kept, and the rest told.
+    std::fs::write(&first, format!("age,visits,shade\n{rows}")).unwrap();
+    open_path(&mut harness, &texts, &second);
+    open_path(&mut harness, &texts, &first);
+    wait(&mut harness, "what fits of the review", |snapshot| {
+        let dataset = snapshot.dataset.as_ref().unwrap();
+        dataset.schema.find("visits").is_some_and(|column| column.missing)
+            && dataset.schema.find("shade").is_some()
+    });
+    let start = Instant::now();
+    while harness
+        .query_all_by_label_contains("gone: colour; new, to be reviewed: shade")
+        .count()
+        == 0
+    {
+        assert!(start.elapsed() < PATIENCE, "the change of columns is told");
+        std::thread::sleep(Duration::from_millis(30));
+        harness.step();
+    }
+    assert_no_missing_texts(&harness);
+}

@@ -326,6 +326,9 @@ pub struct NearestQuestion {
 pub enum Command {
     /// Loads and profiles a table; replaces the one that is open once it has been read whole.
     Open(DataSource),
+    /// The same for a file that a person has chosen; if it was reviewed before,
+    /// [`ReviewFound`](crate::engine::EngineEvent::ReviewFound) says so, and nothing is read.
+    OpenFile(PathBuf),
     /// Gives up the load in progress; the open table stays.
     CancelLoad,
     /// Closes the table. Runs go on.

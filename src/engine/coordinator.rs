@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
 
 use crate::data::Column;
-use crate::engine::command::{Command, RunId};
+use crate::engine::command::{Command, DataSource, RunId};
 use crate::engine::event::{Area, EngineEvent, Exported, Problem};
 use crate::engine::explore::Explored;
 use crate::engine::ledger_thread::LedgerHandle;
@@ -247,6 +247,10 @@ impl Coordinator {
         self.changed = true;
         match command {
             Command::Open(source) => self.open(source),
+            Command::OpenFile(path) => match Session::on(&self.home, &path) {
+                Some(session) => self.tell(EngineEvent::ReviewFound(Box::new(session))),
+                None => self.open(DataSource::file(path)),
+            },
             Command::CancelLoad => self.dataset.cancel_load(),
             Command::Close => self.close(),
             Command::EditSchema(edit) => self.edit_schema(edit),

@@ -89,6 +89,8 @@ pub enum EngineEvent {
     },
     /// A session's file was read.
     SessionOpened(Box<Session>),
+    /// The file that is to be opened was worked on before: its review and its plan are kept.
+    ReviewFound(Box<Session>),
     /// The load in progress was given up at the person's wish.
     LoadCancelled,
     /// The schema was written.

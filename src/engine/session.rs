@@ -21,6 +21,8 @@ use crate::train::{RunSettings, TrainSettings};
 
 /// The version of the file that this program writes, and the newest that it reads.
 const VERSION: u32 = 1;
+/// Of so many files the work is kept.
+const MOST_FILES: usize = 50;
 /// How the name of a session's file ends.
 const ENDING: &str = ".session.toml";
 
@@ -147,6 +149,27 @@ impl Session {
         home.join("sessions").join(format!("last{ENDING}"))
     }
 
+    /// Where the program keeps the work on a file.
+    fn file_of(home: &Path, data: &Path) -> PathBuf {
+        let whole = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
+        let name = blake3::hash(whole.as_os_str().as_encoded_bytes()).to_hex();
+        home.join("sessions")
+            .join("files")
+            .join(format!("{}{ENDING}", &name[..32]))
+    }
+
+    /// The work on a file that was kept in `home`; none if a schema that lies beside the file was written since.
+    pub(super) fn on(home: &Path, data: &Path) -> Option<Self> {
+        let file = Self::file_of(home, data);
+        let written = |path: &Path| std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
+        let kept = written(&file)?;
+        let beside = Schema::find_beside(data).and_then(|schema| written(&schema));
+        if beside.is_some_and(|beside| beside > kept) {
+            return None;
+        }
+        Self::load(&file).ok()
+    }
+
     /// Whether a file's name says that it is a session.
     pub fn is_session(path: &Path) -> bool {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
@@ -208,18 +231,21 @@ impl Session {
         Self::load(&Self::file(home)).ok()
     }
 
-    /// Keeps the session in `home`, whole or not at all.
+    /// Keeps the session in `home`, as the last one and as that of its file; each whole or not at all.
     ///
     /// # Errors
     /// When the folder cannot be written.
     pub(super) fn keep(&self, home: &Path) -> std::io::Result<()> {
         let text = toml::to_string(self).map_err(std::io::Error::other)?;
-        let path = Self::file(home);
-        let folder = path.parent().unwrap_or(home);
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        std::io::Write::write_all(&mut file, text.as_bytes())?;
-        file.persist(&path).map_err(|error| error.error)?;
+        write(&Self::file(home), &text)?;
+        if let Some(data) = &self.data.path {
+            let file = Self::file_of(home, data);
+            let is_new = !file.exists();
+            write(&file, &text)?;
+            if is_new && let Some(folder) = file.parent() {
+                forget_oldest(folder)?;
+            }
+        }
         Ok(())
     }
 
@@ -238,6 +264,32 @@ impl Session {
     pub fn source(&self) -> Result<DataSource, Problem> {
         self.data.source()
     }
+}
+
+/// Writes a file whole or not at all.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    std::io::Write::write_all(&mut file, text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Keeps the files whose work is the latest.
+fn forget_oldest(folder: &Path) -> std::io::Result<()> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if Session::is_session(&entry.path()) {
+            files.push((entry.metadata()?.modified()?, entry.path()));
+        }
+    }
+    files.sort_unstable();
+    let surplus = files.len().saturating_sub(MOST_FILES);
+    files[..surplus]
+        .iter()
+        .try_for_each(|(_, path)| std::fs::remove_file(path))
 }
 
 impl SessionData {
@@ -403,6 +455,43 @@ mod tests {
         let opened = Session::load(&path).unwrap().plan.request();
         // What was not kept then is what is recommended.
         assert_eq!((opened.method, opened.settings), (Method::Gem, None));
+    }
+
+    #[test]
+    fn every_file_has_its_own_work_and_the_oldest_is_forgotten() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let on_file = |name: &str| {
+            let mut session = session();
+            let path = folder.path().join(name);
+            session.data.name = name.to_owned();
+            session.data.path = Some(path.clone());
+            session.keep(home.path()).unwrap();
+            (path, session)
+        };
+        let (first, kept) = on_file("first.csv");
+        let (second, _) = on_file("second.csv");
+        assert_eq!(Session::on(home.path(), &first), Some(kept));
+        assert_eq!(Session::on(home.path(), &second), Session::last(home.path()));
+        assert_eq!(Session::on(home.path(), &folder.path().join("third.csv")), None);
+        // A schema that was written by hand since is the newer review.
+        std::fs::write(folder.path().join("second.schema.toml"), "").unwrap();
+        let later = std::time::SystemTime::now() + std::time::Duration::from_mins(1);
+        let written = std::fs::File::options()
+            .write(true)
+            .open(folder.path().join("second.schema.toml"))
+            .unwrap();
+        written.set_modified(later).unwrap();
+        assert_eq!(Session::on(home.path(), &second), None);
+        let earlier = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+        let file = Session::file_of(home.path(), &first);
+        let old = std::fs::File::options().write(true).open(&file).unwrap();
+        old.set_modified(earlier).unwrap();
+        for number in 0..MOST_FILES {
+            on_file(&format!("{number}.csv"));
+        }
+        let kept = std::fs::read_dir(file.parent().unwrap()).unwrap().count();
+        assert_eq!((kept, Session::on(home.path(), &first)), (MOST_FILES, None));
     }
 
     #[test]

@@ -347,6 +347,9 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
         EngineEvent::SessionOpened(session) => {
             plain(t.get("event-session").to_owned(), session.data.name.clone())
         }
+        EngineEvent::ReviewFound(session) => {
+            plain(t.get("event-review-found").to_owned(), session.data.name.clone())
+        }
         EngineEvent::LoadCancelled => plain(t.get("event-load-cancelled").to_owned(), String::new()),
         EngineEvent::SchemaSaved(path) => {
             plain(t.get("event-schema-saved").to_owned(), path.display().to_string())

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use eframe::egui::{self, Context, Key, Margin, Modifiers, RichText, Stroke, Ui, ViewportCommand, vec2};
 
 use crate::engine::Session;
-use crate::engine::command::{Command, DataSource};
+use crate::engine::command::Command;
 use crate::engine::event::{Area, EngineEvent};
 use crate::engine::settings::{Settings, Theme};
 use crate::engine::snapshot::{RunView, Snapshot};
@@ -127,7 +127,7 @@ impl Workbench {
             self.commands.push(Command::OpenSession(path));
             return;
         }
-        self.commands.push(Command::Open(DataSource::file(path)));
+        self.commands.push(Command::OpenFile(path));
     }
 
     /// Takes in what happened since the last frame. Runs when the window is hidden, too.
@@ -141,6 +141,7 @@ impl Workbench {
                     self.resumed();
                 }
                 EngineEvent::SessionOpened(session) => self.resume((**session).clone()),
+                EngineEvent::ReviewFound(session) => self.review_again((**session).clone()),
                 EngineEvent::LoadCancelled => self.resuming = None,
                 EngineEvent::Started { run, .. } => {
                     self.train.look_at(*run);

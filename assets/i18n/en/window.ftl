@@ -143,6 +143,7 @@ causes-hide = Hide the causes
 event-opened = { $name } is open, { $rows } rows
 event-load-cancelled = Loading was given up
 event-session = The session is taken up
+event-review-found = Your review and plan of this file are taken up again
 event-schema-saved = The schema is saved
 event-started = Training has started
 event-started-entry = The whole plan is reserved as entry { $entry } of the ledger.

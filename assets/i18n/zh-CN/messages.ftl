@@ -394,3 +394,4 @@ session-unreadable = { $path }：无法读取会话；请检查路径
 session-malformed = { $path }：不是本程序能继续的会话；请直接打开数据表
 session-not-kept = { $path }：无法在此保存会话；请检查文件夹是否可写
 schema-other-columns = 所保存的结构与此数据表的列不同；改用数据表自己的结构
+schema-columns-changed = 自上次审阅结构以来，数据表的列已改变；已不存在：{ $gone }；新增、待审阅：{ $new }

@@ -143,6 +143,7 @@ causes-hide = 隐藏原因
 event-opened = 已打开 { $name }，共 { $rows } 行
 event-load-cancelled = 已放弃读取
 event-session = 继续会话
+event-review-found = 已恢复您对此文件的审阅和方案
 event-schema-saved = 结构已保存
 event-started = 训练已开始
 event-started-entry = 整个方案已预留，账本第 { $entry } 条。

@@ -6,6 +6,7 @@
 //! [`Column::declare_domain`]).
 
 mod bound;
+mod carry;
 mod check;
 mod edit;
 mod file;

@@ -15,6 +15,18 @@ use crate::message;
 use crate::num::Progress;
 use crate::privacy::ledger::DatasetId;
 
+/// Names that are told of a list.
+const MOST_NAMES: usize = 8;
+
+/// The first names of a list.
+fn named(names: &[String]) -> String {
+    match names {
+        [] => "–".to_owned(),
+        names if names.len() <= MOST_NAMES => names.join(", "),
+        names => format!("{}, … ({})", names[..MOST_NAMES].join(", "), names.len()),
+    }
+}
+
 #[derive(Default)]
 pub(super) struct DatasetState {
     current: Option<Arc<Dataset>>,
@@ -329,18 +341,16 @@ impl Coordinator {
         }
     }
 
-    /// Puts an earlier schema of the open table back. One of another table does not fit and changes nothing.
+    /// Puts an earlier schema of the open table back. If its columns have changed since, what was reviewed of those that are
+    /// still there comes back, and the rest is told; one of another table changes nothing.
     pub(super) fn restore_schema(&mut self, schema: &Schema) {
         let Some(dataset) = self.dataset.current() else {
             return;
         };
-        let names = |schema: &Schema| -> Vec<String> {
-            schema.column.iter().map(|column| column.name.clone()).collect()
-        };
         if *schema == *dataset.schema {
             return;
         }
-        if names(schema) != names(&dataset.schema) {
+        let Some((reviewed, changes)) = dataset.schema.reviewed_as(schema) else {
             return self.fail(Problem::plain(
                 Area::Schema,
                 message!(
@@ -348,11 +358,24 @@ impl Coordinator {
                     "the schema that was kept has other columns than this table; the table's own is used"
                 ),
             ));
-        }
+        };
         let was_public = dataset.schema.public;
-        self.replace_schema(schema.clone());
-        if schema.public != was_public {
+        let is_public = reviewed.public;
+        self.replace_schema(reviewed);
+        if is_public != was_public {
             self.refresh_ledger();
+        }
+        if !changes.gone.is_empty() || !changes.new.is_empty() {
+            self.tell(EngineEvent::Warning {
+                run: None,
+                area: Area::Schema,
+                message: message!(
+                    "schema-columns-changed",
+                    "the table's columns have changed since its schema was reviewed; gone: {gone}; new, to be reviewed: {new}",
+                    gone = named(&changes.gone),
+                    new = named(&changes.new)
+                ),
+            });
         }
     }
 

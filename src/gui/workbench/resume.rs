@@ -78,6 +78,16 @@ impl Workbench {
         }
     }
 
+    /// Opens a table that was reviewed before, at its beginning and with the window as it is.
+    pub(super) fn review_again(&mut self, session: Session) {
+        self.resume(Session {
+            page: String::new(),
+            folded: self.settings.folded,
+            sizes: self.settings.sizes,
+            ..session
+        });
+    }
+
     /// The table is read: schema, plan, page and layout come back.
     pub(super) fn resumed(&mut self) {
         let Some(session) = self.resuming.take() else {
