@@ -366,7 +366,7 @@ impl ExportPage {
             plot::head(ui, cx, title, false, t.get("card-sample-caption"));
             match run.grids.last() {
                 Some(last) => {
-                    let _ = grid::draw(ui, cx, &mut self.drawn, run.id, (last, ""), inner - 26.0);
+                    let _ = grid::draw(ui, cx, &mut self.drawn, run.id, (last, "", None), inner - 26.0);
                 }
                 None => sample::show(ui, cx, &run.sample, run.id.0, inner - 26.0),
             }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use eframe::egui::{
-    self, Align2, Color32, ColorImage, FontId, Painter, Rect, Response, Sense, TextureHandle, TextureOptions,
-    Ui, WidgetInfo, accesskit::Role, pos2, vec2,
+    self, Align2, Color32, ColorImage, FontId, Painter, Rect, Response, Sense, Stroke, StrokeKind,
+    TextureHandle, TextureOptions, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
 };
 
 use crate::data::image::ImageForm;
@@ -113,6 +113,8 @@ pub struct ClassImages<'a> {
     pub names: &'a [String],
     /// What a click on an image does; empty where it does nothing.
     pub hint: &'a str,
+    /// The place of an image that is marked.
+    pub marked: Option<usize>,
 }
 
 impl ClassGrid {
@@ -159,6 +161,11 @@ impl ClassGrid {
                     layout.image(class, place),
                 );
             }
+        }
+        if let Some(at) = images.marked.filter(|at| *at < count) {
+            let target = layout.image(at / each, at % each).expand(GAP / 2.0);
+            let stroke = Stroke::new(GAP, cx.palette.accent);
+            ui.painter().rect_stroke(target, 0.0, stroke, StrokeKind::Middle);
         }
         let at = response
             .hover_pos()

@@ -10,7 +10,7 @@ use crate::engine::command::{ColumnEdit, Command, SchemaEdit};
 use crate::engine::snapshot::Dataset;
 use crate::gui::context::Cx;
 use crate::gui::format;
-use crate::gui::pages::data::unit::UnitEditor;
+use crate::gui::pages::data::unit::{self, UnitEditor};
 use crate::gui::pages::data::{cells, spelling, state};
 use crate::gui::theme::STEP;
 use crate::gui::widgets::number::{self, Refusal};
@@ -53,6 +53,7 @@ impl SchemaEditor {
         }
         state::header(ui, cx, dataset);
         self.table_facts(ui, cx, dataset);
+        unit::hint(ui, cx, dataset);
         state::warnings(ui, cx, dataset);
         widgets::rule(ui, cx.palette);
         egui::ScrollArea::horizontal()

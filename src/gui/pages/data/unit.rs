@@ -2,7 +2,7 @@
 
 use eframe::egui::{ComboBox, Key, TextEdit, Ui};
 
-use crate::data::{Provenance, RowCount, Unit};
+use crate::data::{ColumnSummary, Provenance, RowCount, Unit, WarningKind};
 use crate::engine::command::{Command, SchemaEdit};
 use crate::engine::snapshot::Dataset;
 use crate::gui::context::Cx;
@@ -128,6 +128,49 @@ impl UnitEditor {
             })),
         }));
     }
+}
+
+/// A column that seems to tell persons apart, with values that stand in several rows.
+fn repeated(dataset: &Dataset) -> Option<&ColumnSummary> {
+    let mut likely = dataset
+        .warnings
+        .iter()
+        .filter(|warning| matches!(warning.what, WarningKind::LikelyIdentifier { .. }))
+        .filter_map(|warning| warning.column.as_deref());
+    likely.find_map(|name| {
+        let mut all = dataset.summaries.iter();
+        all.find(|summary| summary.name == name && summary.distinct < summary.present)
+    })
+}
+
+/// Asks whether persons have several rows, where it looks like it: a promise to rows protects none of them whole.
+pub fn hint(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset) {
+    let t = cx.texts;
+    if dataset.schema.unit.is_some() {
+        return;
+    }
+    let Some(column) = repeated(dataset) else { return };
+    let name = column.name.as_str();
+    ui.horizontal_wrapped(|ui| {
+        let tip = t.get("steward-only-tip");
+        widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
+        ui.label(t.with(
+            "schema-unit-repeats",
+            [
+                ("column", name.into()),
+                ("values", format::count(column.distinct).into()),
+                ("rows", format::count(column.present).into()),
+            ],
+        ));
+        let protect = t.with("schema-unit-protect", [("column", name.into())]);
+        if widgets::quiet_button(ui, cx.palette, &protect).clicked() {
+            cx.send(Command::EditSchema(SchemaEdit::Unit(Some(Unit {
+                column: name.to_owned(),
+                max_rows: USUAL_ROWS,
+                persons: None,
+            }))));
+        }
+    });
 }
 
 fn most_rows(ui: &mut Ui, cx: &mut Cx<'_>, unit: &Unit) {

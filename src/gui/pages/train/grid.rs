@@ -50,7 +50,9 @@ impl GridView {
             0.0
         };
         let rest = height - slider - strip;
-        if let Some(clicked) = draw(ui, cx, &mut self.drawn, run.id, (grid, t.get("grid-hint")), rest) {
+        let hint = t.get("grid-hint");
+        let marked = self.nearest.of(run.id, grid.step);
+        if let Some(clicked) = draw(ui, cx, &mut self.drawn, run.id, (grid, hint, marked), rest) {
             self.nearest.ask(cx, run, grid, clicked);
         }
         self.nearest.show(ui, cx, grid);
@@ -87,13 +89,13 @@ impl GridView {
     }
 }
 
-/// Draws one grid, with what a click on an image does; the place of an image that was clicked.
+/// Draws one grid, with what a click on an image does, and one of them marked; the place of an image that was clicked.
 pub fn draw(
     ui: &mut Ui,
     cx: &Cx<'_>,
     drawn: &mut ClassGrid,
     run: RunId,
-    (grid, hint): (&ImageGrid, &str),
+    (grid, hint, marked): (&ImageGrid, &str, Option<usize>),
     height: f32,
 ) -> Option<usize> {
     let name = cx.texts.with(
@@ -110,6 +112,7 @@ pub fn draw(
         bytes: &grid.bytes,
         names: &grid.names,
         hint,
+        marked,
     };
     drawn.show(ui, cx, &name, &images, height)
 }

@@ -1,8 +1,8 @@
 //! The real images nearest to a generated one, to look for copies: for the steward only.
 
-use eframe::egui::{Align, Layout, Ui};
+use eframe::egui::{Align, Key, Label, Layout, Modifiers, Ui, vec2};
 
-use crate::engine::command::{Command, NearestQuestion};
+use crate::engine::command::{Command, NearestQuestion, RunId};
 use crate::engine::snapshot::{NearestAnswer, RunView};
 use crate::gui::context::Cx;
 use crate::gui::format;
@@ -23,6 +23,12 @@ impl Nearest {
     /// Whether there is anything to show.
     pub const fn is_open(&self) -> bool {
         self.asked.is_some()
+    }
+
+    /// The place of the image asked about among those of a run's step.
+    pub fn of(&self, run: RunId, step: u64) -> Option<usize> {
+        let asked = self.asked.as_ref()?;
+        (asked.run == run && asked.step == step).then_some(asked.place)
     }
 
     /// Shows none any more.
@@ -54,16 +60,19 @@ impl Nearest {
         let Some(asked) = &self.asked else { return };
         let t = cx.texts;
         let mut closed = false;
-        ui.horizontal(|ui| {
-            ui.label(cx.palette.strong(t.get("nearest-title")))
-                .on_hover_text(t.get("nearest-tip"));
-            let tip = t.get("steward-only-tip");
-            widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
-            ui.label(cx.palette.caption(t.get("nearest-caption")));
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                closed = widgets::quiet_button(ui, cx.palette, t.get("nearest-close")).clicked();
+        let line = vec2(ui.available_width(), ui.spacing().interact_size.y);
+        // The way out first: the caption takes what room is left and is cut there.
+        ui.allocate_ui_with_layout(line, Layout::right_to_left(Align::Center), |ui| {
+            closed = widgets::quiet_button(ui, cx.palette, t.get("nearest-close")).clicked();
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.label(cx.palette.strong(t.get("nearest-title")))
+                    .on_hover_text(t.get("nearest-tip"));
+                let tip = t.get("steward-only-tip");
+                widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
+                ui.add(Label::new(cx.palette.caption(t.get("nearest-caption"))).truncate());
             });
         });
+        closed |= ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
         match answer(cx, asked) {
             None => {
                 ui.label(cx.palette.caption(t.get("nearest-looking")));
