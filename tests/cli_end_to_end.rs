@@ -141,6 +141,16 @@ fn one_release_of_a_table_becomes_a_synthetic_one() {
         let more = bench.path(&format!("{method}-more.csv"));
         let sampled = bench.json(&["sample", generator, "--rows", "20", "--out", text(&more)]);
         assert_eq!(sampled["rows"], 20);
+        // More than any disk holds is refused before hours are spent on it.
+        for name in ["endless.csv", "endless.parquet"] {
+            let endless = bench.path(name);
+            let rows = "1000000000000000";
+            let said = bench.fails(1, &["sample", generator, "--rows", rows, "--out", text(&endless)]);
+            assert!(
+                said.contains(name) && said.contains("free on that disk"),
+                "{said}"
+            );
+        }
         // The recipe is one of this method, whose settings are its own.
         let again = bench.path(&format!("{method}-again.csv"));
         let recipe = result["recipe"].as_str().unwrap();

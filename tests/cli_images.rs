@@ -436,6 +436,15 @@ fn input_without_images_is_named_before_the_output() {
             "{said}"
         );
     }
+    // By what the input is, not by what reading it says.
+    let table = bench.visits(50);
+    let mut arguments = vec!["synthesize", text(&table), "--method", "gan", "--rows", "5"];
+    arguments.extend(["--out", text(&out)]);
+    let said = bench.fails(1, &arguments);
+    assert!(
+        said.contains("visits.csv") && said.contains("neither an IDX file"),
+        "{said}"
+    );
 }
 
 #[test]

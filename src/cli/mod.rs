@@ -68,6 +68,7 @@ enum CliCommand {
 /// Reads the arguments and does what they say; without a command, `open_window` is asked for the window, with
 /// the file that was named.
 pub fn main(open_window: impl FnOnce(Option<PathBuf>) -> Result<(), CliError>) -> ExitCode {
+    crate::num::silence_caught_panics();
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         None => open_window(arguments.file),

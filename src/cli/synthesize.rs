@@ -16,10 +16,9 @@ use crate::cli::values::{
 };
 use crate::cli::version::VersionArgs;
 use crate::data::Schema;
-use crate::data::image::{holds_images, image_files, read_images};
+use crate::data::image::{holds_images, image_files, no_images};
 use crate::engine::{Command, Condition, KEEP_EVERY, Method, PrivacyTarget, RunRequest, SchemaSource};
 use crate::export::{ImageFormat, Recipe, TableFormat};
-use crate::num::progress::Progress;
 use crate::privacy::Neighboring;
 use crate::train::describe::Described;
 use crate::train::{DeviceKind, RunSettings, describe};
@@ -143,9 +142,7 @@ fn check_images(args: &SynthesizeArgs, is_images: bool) -> Result<(), CliError> 
     if is_images || TableFormat::from_path(&args.out).is_ok() || ImageFormat::from_path(&args.out).is_err() {
         return Ok(());
     }
-    read_images(&args.input, &args.images.options(), &Progress::default())
-        .map(drop)
-        .map_err(|error| CliError::from_error(&error))
+    Err(CliError::from_error(&no_images(&args.input)))
 }
 
 /// The files that the run reads, and where its results go.

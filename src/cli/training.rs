@@ -88,15 +88,15 @@ impl Wanted {
             files.push(curves.clone());
         }
         check_not_input(&files, inputs).map_err(|error| CliError::from_error(&error))?;
-        let (first, papers) = files.split_first().expect("an export is at least one file");
-        let tried = if self.is_images {
-            try_images_target(first, self.force)
-        } else {
-            try_target(first, self.force)
-        };
-        tried
-            .and_then(|()| papers.iter().try_for_each(|file| try_target(file, self.force)))
-            .map_err(|error| CliError::from_target(&error))
+        let tried = files.iter().try_for_each(|file| {
+            // The images may be a folder; their papers are files.
+            if self.is_images && *file == self.out {
+                try_images_target(file, self.force)
+            } else {
+                try_target(file, self.force)
+            }
+        });
+        tried.map_err(|error| CliError::from_target(&error))
     }
 }
 

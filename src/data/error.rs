@@ -170,6 +170,27 @@ pub enum DataError {
         /// Those that are there.
         parts: Vec<String>,
     },
+    /// A table was named in a workbook, or a sheet in a database.
+    #[error("{path}: {}", other_kind(.said, .wanted))]
+    OtherKindOfPart {
+        /// The file.
+        path: PathBuf,
+        /// What was named: "table" or "sheet".
+        said: &'static str,
+        /// Its name.
+        wanted: String,
+    },
+    /// A byte of zero in the midst of text.
+    #[error(
+        "{path}: line {line} has a NUL character, which no text has; the file is damaged or no text: get a fresh copy, or \
+         take these characters out"
+    )]
+    NulInText {
+        /// The file.
+        path: PathBuf,
+        /// The line in the file, from 1.
+        line: u64,
+    },
     /// Something in a sheet that a table cannot hold.
     #[error("{path}: {message}")]
     Sheet {
@@ -218,6 +239,17 @@ pub enum DataError {
         column: String,
         /// Its type.
         found: String,
+    },
+    /// A column of bytes that are no pictures.
+    #[error(
+        "{path}: column `{column}` holds bytes, which are no values of a table; only PNG, JPEG and TIFF files in a column \
+         of Parquet are read, as images: drop the column, or save it as text"
+    )]
+    BytesColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
     },
     /// A schema file that does not parse, or says something impossible.
     #[error("{place}: {message}")]
@@ -285,6 +317,19 @@ fn which(kind: &str, wanted: Option<&str>, parts: &[String]) -> String {
             format!("there is no {kind} called {wanted} in it; name one of these: {parts}")
         }
         _ => format!("there is no {kind} in it; choose another file"),
+    }
+}
+
+/// What to name instead of a table, or of a sheet.
+fn other_kind(said: &str, wanted: &str) -> String {
+    if said == "table" {
+        format!(
+            "this is a workbook, which has sheets and no tables; name its sheet (`--sheet {wanted}`) instead"
+        )
+    } else {
+        format!(
+            "this is a database, which has tables and no sheets; name its table (`--table {wanted}`) instead"
+        )
     }
 }
 

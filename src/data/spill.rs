@@ -16,6 +16,11 @@ const MOST_ENCODED: u64 = 1 << 29;
 /// A table of more bytes than this is kept in a file: 800 MB, some 13 million rows of 15 columns.
 const MOST_TABLE: u64 = 800_000_000;
 
+/// A round's bytes at least.
+const SHORTEST_ROUND: u64 = 1 << 20;
+/// A round's bytes at most.
+const LONGEST_ROUND: u64 = 1 << 24;
+
 /// Where rows may lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Room {
@@ -41,6 +46,11 @@ impl Room {
             encoded_bytes: MOST_ENCODED,
             table_bytes: MOST_TABLE,
         }
+    }
+
+    /// Bytes of cells that are read at a time: some more than that are in memory meanwhile.
+    pub fn round(&self) -> u64 {
+        (self.table_bytes / 4).clamp(SHORTEST_ROUND, LONGEST_ROUND)
     }
 
     /// Memory only.

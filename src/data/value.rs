@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 use chrono::format::{Item, Parsed, StrftimeItems};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike as _};
@@ -283,6 +284,17 @@ fn digits(bytes: &[u8]) -> Option<u32> {
     })
 }
 
+/// The values that [`parse_iso`] can mean: the years 0 to 9999, and the moments of one day.
+pub(crate) fn calendar(kind: Kind) -> RangeInclusive<i64> {
+    /// 1 January of the year 0, 31 December 9999.
+    const DAYS: (i64, i64) = (-719_528, 2_932_896);
+    match kind {
+        Kind::Date => DAYS.0..=DAYS.1,
+        Kind::Time => 0..=DAY_MICROS - 1,
+        _ => DAYS.0 * DAY_MICROS..=(DAYS.1 + 1) * DAY_MICROS - 1,
+    }
+}
+
 /// The inverse of [`parse_iso`]; a fraction of a second is written only when there is one.
 pub(crate) fn format_iso(kind: Kind, value: i64) -> String {
     match kind {
@@ -371,6 +383,19 @@ mod tests {
             }
         }
         assert!(TemporalFormat::new(Kind::Date, Some("%d/%m/%Y")).is_some());
+    }
+
+    #[test]
+    fn the_calendar_ends_where_its_spelling_does() {
+        for kind in [Kind::Date, Kind::Time, Kind::Datetime] {
+            let known = calendar(kind);
+            let again = |value: i64| parse_iso(kind, &format_iso(kind, value));
+            for end in [*known.start(), *known.end()] {
+                assert_eq!(again(end), Some(end), "{kind}");
+            }
+            assert_eq!(again(known.end() + 1), None, "{kind}");
+            assert_eq!(again(known.start() - 1), None, "{kind}");
+        }
     }
 
     #[test]

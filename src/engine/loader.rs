@@ -300,7 +300,14 @@ fn try_load(
                 read,
                 ..known.unwrap_or(profile.schema)
             };
+            let mut notes = Vec::new();
             let (warnings, misfit) = if is_known {
+                // What the schema says needs no advice; what the cells lose by it is told all the same.
+                let losses = profile
+                    .warnings
+                    .into_iter()
+                    .filter(|warning| warning.what.is_loss());
+                notes.extend(losses.map(|warning| warning.message));
                 (Vec::new(), check(&schema, &table, progress).err())
             } else {
                 (profile.warnings, None)
@@ -312,7 +319,7 @@ fn try_load(
                 schema_path,
                 images: None,
                 image_options: ImageOptions::default(),
-                notes: Vec::new(),
+                notes,
                 table,
                 schema,
                 summaries: profile.columns,

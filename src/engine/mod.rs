@@ -15,6 +15,7 @@ mod keeper;
 mod ledger_thread;
 mod loader;
 mod meaning;
+mod pipeline;
 mod planned;
 mod release_job;
 mod release_table;

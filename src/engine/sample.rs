@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use crate::data::RuleCounts;
 use crate::engine::command::Condition;
 use crate::engine::event::{Area, Problem};
+use crate::engine::pipeline::side_by_side;
 use crate::export::image::ImagesAhead;
 use crate::export::{
     GeneratorFile, ImageWriter, KeptRule, SealedImages, SealedTable, TableFormat, TableWriter, Written,
-    check_not_input,
+    check_images_room, check_not_input, check_table_room,
 };
 use crate::num::{Progress, RandomSource};
 use crate::train::image::ImageGenerator;
@@ -103,7 +104,7 @@ pub(super) fn write_output(
             let schema = generator.encoder().schema();
             TableFormat::check_rows(path, wanted.0).map_err(|error| failed(&error))?;
             let writer = TableWriter::create(path, schema, overwrite).map_err(|error| failed(&error))?;
-            write_rows(generator, writer, wanted, random, progress, told).map(Sealed::Table)
+            write_rows(generator, (path, writer), wanted, random, progress, told).map(Sealed::Table)
         }
         Synthesizer::Images(generator) => {
             let ahead = ImagesAhead {
@@ -112,7 +113,7 @@ pub(super) fn write_output(
                 classes: generator.classes(),
             };
             let writer = ImageWriter::create(path, ahead, overwrite).map_err(|error| failed(&error))?;
-            write_images(generator, writer, wanted, random, progress, told).map(Sealed::Images)
+            write_images(generator, (path, ahead, writer), wanted, random, progress, told).map(Sealed::Images)
         }
     }
 }
@@ -120,7 +121,7 @@ pub(super) fn write_output(
 /// Draws images and writes them, a few hundred at a time.
 fn write_images(
     generator: &ImageGenerator,
-    mut writer: ImageWriter<'_>,
+    (path, ahead, mut writer): (&Path, ImagesAhead<'_>, ImageWriter<'_>),
     (images, condition): (usize, Option<&Condition>),
     random: &mut RandomSource,
     progress: &Progress,
@@ -131,40 +132,55 @@ fn write_images(
         .transpose()
         .map_err(|error| failed(&error))?;
     let mut written = 0;
-    for drawn in generator.batches(images, class, random) {
-        progress.check().map_err(|error| failed(&error))?;
-        writer.write(&drawn).map_err(|error| failed(&error))?;
-        written += drawn.codes.len();
-        progress.set(written as u64, images as u64);
-        told(written);
-    }
+    side_by_side(
+        progress,
+        move || Ok(generator.batches(images, class, random).map(Ok)),
+        |drawn| {
+            if written == 0 {
+                check_images_room(path, ahead, &drawn).map_err(|error| failed(&error))?;
+            }
+            writer.write(&drawn).map_err(|error| failed(&error))?;
+            written += drawn.codes.len();
+            progress.set(written as u64, images as u64);
+            told(written);
+            Ok(())
+        },
+    )?;
     writer.seal().map_err(|error| failed(&error))
 }
 
-/// Draws rows and writes them, a batch at a time, so that memory stays constant however many are asked for.
+/// Draws rows and writes them side by side, a batch at a time, so that memory stays constant however many are asked for.
 /// The file is whole then, and still waits for its name.
 fn write_rows(
     generator: &TableGenerator,
-    mut writer: TableWriter,
+    (path, mut writer): (&Path, TableWriter),
     (rows, condition): (usize, Option<&Condition>),
     random: &mut RandomSource,
     progress: &Progress,
     told: &mut dyn FnMut(usize),
 ) -> Result<SealedTable, Problem> {
     let (mut written, mut counts) = (0, RuleCounts::default());
-    for batch in generator
-        .batches(rows, condition, random, &mut counts)
-        .map_err(|error| failed(&error))?
-    {
-        progress.check().map_err(|error| failed(&error))?;
-        let batch = batch.map_err(|error| failed(&error))?;
-        writer.write(&batch).map_err(|error| failed(&error))?;
-        written += batch.num_rows();
-        progress.set(written as u64, rows as u64);
-        told(written);
-    }
-    let rules = &generator.encoder().schema().rule;
-    let kept = rules
+    let (schema, counted) = (generator.encoder().schema(), &mut counts);
+    side_by_side(
+        progress,
+        move || {
+            let batches = generator.batches(rows, condition, random, counted);
+            let batches = batches.map_err(|error| failed(&error))?;
+            Ok(batches.map(|batch| batch.map_err(|error| failed(&error))))
+        },
+        |batch| {
+            if written == 0 {
+                check_table_room(path, schema, &batch, rows).map_err(|error| failed(&error))?;
+            }
+            writer.write(&batch).map_err(|error| failed(&error))?;
+            written += batch.num_rows();
+            progress.set(written as u64, rows as u64);
+            told(written);
+            Ok(())
+        },
+    )?;
+    let kept = schema
+        .rule
         .iter()
         .zip(&counts.mended)
         .map(|(rule, &mended)| KeptRule {
@@ -174,4 +190,87 @@ fn write_rows(
         .collect();
     let sealed = writer.seal().map_err(|error| failed(&error))?;
     Ok(sealed.with_rules(kept, counts.left_out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Column, EncoderSettings, Kind, Provenance, RowEncoder, Schema};
+    use crate::model::{Generator, GeneratorShape};
+    use crate::train::heads_of;
+
+    fn generator() -> TableGenerator {
+        let declared = |column: Column| column.with_provenance(Provenance::Declared);
+        let schema = Schema::new(vec![
+            declared(Column::new("colour", Kind::Categorical).with_domain(["red", "green", "blue"])),
+            declared(
+                Column::new("size", Kind::Integer)
+                    .with_bounds(0, 99)
+                    .with_missing(true),
+            ),
+        ]);
+        let encoder = RowEncoder::new(&schema, &EncoderSettings::default()).unwrap();
+        let mut random = RandomSource::seeded(1);
+        let shape = GeneratorShape {
+            latent: 4,
+            hidden: vec![8, 8],
+            batch_norm: true,
+            heads: heads_of(&encoder),
+        };
+        let network = Generator::new(shape, &mut random, &DeviceKind::Flex.open().unwrap());
+        TableGenerator::new(network.freeze(&mut random), encoder, None)
+    }
+
+    #[test]
+    fn side_by_side_a_seed_gives_the_rows_that_it_gives_by_turns() {
+        let folder = tempfile::tempdir().unwrap();
+        let generator = generator();
+        let condition = Condition {
+            column: "colour".into(),
+            value: "green".into(),
+        };
+        for (name, condition) in [("all.csv", None), ("some.csv", Some(&condition))] {
+            let by_turns = folder.path().join("by_turns.csv");
+            let mut writer = TableWriter::create(&by_turns, generator.encoder().schema(), true).unwrap();
+            let (mut random, mut counts) = (RandomSource::seeded(7), RuleCounts::default());
+            for batch in generator
+                .batches(50_000, condition, &mut random, &mut counts)
+                .unwrap()
+            {
+                writer.write(&batch.unwrap()).unwrap();
+            }
+            writer.seal().unwrap().publish().unwrap();
+            let path = folder.path().join(name);
+            let synthesizer = Synthesizer::Table(Box::new(generator.clone()));
+            let mut told = Vec::new();
+            let sealed = write_output(
+                &synthesizer,
+                (&path, false),
+                (50_000, condition),
+                &mut RandomSource::seeded(7),
+                &Progress::new(),
+                &mut |rows| told.push(rows),
+            );
+            assert_eq!(sealed.unwrap().publish().unwrap().rows, 50_000);
+            assert!(std::fs::read(&path).unwrap() == std::fs::read(&by_turns).unwrap());
+            assert!(told.is_sorted() && told.last() == Some(&50_000));
+        }
+    }
+
+    #[test]
+    fn a_cancelled_one_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let synthesizer = Synthesizer::Table(Box::new(generator()));
+        let progress = Progress::new();
+        let ended = write_output(
+            &synthesizer,
+            (&folder.path().join("t.csv"), false),
+            (1_000_000, None),
+            &mut RandomSource::seeded(7),
+            &progress,
+            &mut |_| progress.cancel(),
+        );
+        assert!(ended.is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }

@@ -13,7 +13,7 @@ use std::error::Error;
 use crate::data::DataError;
 use crate::engine::EngineError;
 use crate::engine::settings::SettingsError;
-use crate::export::{ExportError, JournalError};
+use crate::export::{ExportError, JournalError, size};
 use crate::message;
 use crate::model::DeviceError;
 use crate::num::{Argument, Cancelled, Fills, Message, UnitError};
@@ -226,6 +226,19 @@ fn file(error: &DataError) -> Message {
                 ],
             )
         }
+        DataError::OtherKindOfPart { path, said, wanted } => {
+            let key = if *said == "table" {
+                "data-sheets-not-tables"
+            } else {
+                "data-tables-not-sheets"
+            };
+            let arguments = vec![("path", path.argument()), ("wanted", wanted.argument())];
+            Message::new(key, error.to_string(), arguments)
+        }
+        DataError::NulInText { path, line } => said!(error, "data-nul-in-text", path = path, line = line),
+        DataError::BytesColumn { path, column } => {
+            said!(error, "data-bytes-column", path = path, column = column)
+        }
         DataError::Sheet { path, message } => {
             said!(error, "data-sheet", path = path, message = message)
         }
@@ -247,6 +260,13 @@ fn export(error: &ExportError) -> Message {
             said!(error, "export-folder-read-only", path = folder)
         }
         ExportError::NoSpace { path, .. } => said!(error, "export-no-space", path = path),
+        ExportError::NoRoom { path, needed, free } => said!(
+            error,
+            "export-no-room",
+            path = path,
+            needed = size(*needed),
+            free = size(*free)
+        ),
         ExportError::Write { path, .. } => said!(error, "export-write", path = path),
         ExportError::Read { path, .. } => said!(error, "export-read", path = path),
         ExportError::NotACertificate { path, reason } => {

@@ -72,6 +72,19 @@ pub enum ExportError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// What is asked for takes more than is free.
+    #[error(
+        "{} would take about {}, and {} are free on that disk; ask for less, or choose another disk",
+        .path.display(), size(*.needed), size(*.free)
+    )]
+    NoRoom {
+        /// The file or folder that was to be written.
+        path: PathBuf,
+        /// Bytes that it would take.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
     /// Another failure while writing.
     #[error("{} could not be written (nothing was left behind)", .path.display())]
     Write {
@@ -160,5 +173,19 @@ impl ExportError {
                 source,
             },
         }
+    }
+}
+
+/// Bytes in the unit that a person would name them in.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [
+        (1_000_000_000_000, "TB"),
+        (1_000_000_000, "GB"),
+        (1_000_000, "MB"),
+    ];
+    match UNITS.into_iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) if bytes >= 100 * unit => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
+        None => format!("{bytes} bytes"),
     }
 }

@@ -8,6 +8,7 @@ pub mod image;
 mod model_file;
 mod packed;
 mod recipe;
+mod room;
 mod step_journal;
 pub mod table;
 
@@ -17,8 +18,10 @@ pub use certificate::{
 };
 pub use checkpoint_file::{CheckpointFile, save_checkpoint};
 pub use error::ExportError;
+pub(crate) use error::size;
 pub use image::{ImageFormat, ImageWriter, SealedImages, check_images_target, try_images_target};
 pub use model_file::{GENERATOR_ENDING, GeneratorFile};
 pub use recipe::Recipe;
+pub use room::{check_images_room, check_table_room};
 pub use step_journal::{JournalError, StepJournal};
 pub use table::{KeptRule, SealedTable, TableFormat, TableWriter, Written};

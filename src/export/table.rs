@@ -26,6 +26,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::ExportError;
 use super::atomic::AtomicFile;
+use super::room::check_room;
 use crate::data::{Kind, Schema};
 use crate::num::files::open_regular;
 use csv::CsvOutput;
@@ -74,15 +75,19 @@ impl TableFormat {
     /// them.
     ///
     /// # Errors
-    /// When the form has fewer; what no table is called fits any number.
+    /// When the form has fewer, or the disk has no room for the least that so many can take; what no table is called fits
+    /// any number.
     pub fn check_rows(path: &Path, rows: usize) -> Result<(), ExportError> {
-        if Self::from_path(path).is_ok_and(|form| form == Self::Xlsx) && rows > xlsx::MOST_ROWS {
-            return Err(ExportError::Unwritable {
+        match Self::from_path(path) {
+            Ok(Self::Xlsx) if rows > xlsx::MOST_ROWS => Err(ExportError::Unwritable {
                 path: path.to_owned(),
                 reason: xlsx::TOO_MANY_ROWS.to_owned(),
-            });
+            }),
+            // No row of these is shorter: a cell and a line's end, a row's number with its sizes.
+            Ok(Self::Csv) => check_room(path, (rows as u64).saturating_mul(2)),
+            Ok(Self::Sqlite) => check_room(path, (rows as u64).saturating_mul(4)),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -4,11 +4,14 @@
 //! one forward pass to each other. That is sound here, and only here, because every pass runs on latents
 //! alone: no row that enters a private sum ever shares a pass with another example's data.
 
+use std::panic::resume_unwind;
+
 use burn::tensor::{Device, Tensor, activation};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
+use crate::model::device::in_memory;
 use crate::model::heads::{HeadSamples, Heads, SoftHeads, SoftRows, gumbel_noise};
 use crate::model::parameters::{Slot, SlotMap, matrix, read, uniform_start, vector};
 use crate::model::tensors::{NamedTensor, WeightsError, find};
@@ -17,6 +20,10 @@ use crate::model::tensors::{NamedTensor, WeightsError, find};
 const STABILISER: f64 = 1e-5;
 /// Latents over which batch norm's moments are taken when a generator is frozen.
 const FREEZING_ROWS: usize = 8192;
+/// Rows of a frozen generator that pass at a time: a layer of 256 of them takes half a megabyte.
+const PIECE_ROWS: usize = 512;
+/// Threads on which they pass, at most.
+const MOST_THREADS: usize = 8;
 
 /// The shape of a generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -250,9 +257,40 @@ impl Generator {
         if rows == 0 {
             return HeadSamples::default();
         }
-        let latents = self.latents(rows, random);
-        let (logits, _) = self.flow(&self.leaves, latents, self.frozen.as_deref());
-        self.shape.heads.sample(&read(logits), random)
+        let latents = self.latent_values(rows, random);
+        let draws = self.shape.heads.draws(rows, random);
+        // Nothing random is left, so rows that share no moments pass by themselves: few at a time, which stay in a core's
+        // cache, and on every core.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let (pieces, threads) = match self.frozen {
+            Some(_) if in_memory(&self.device) => (rows.div_ceil(PIECE_ROWS), cores.min(MOST_THREADS)),
+            _ => (1, 1),
+        };
+        let (latent, one_hot) = (self.shape.latent, self.shape.heads.one_hot_count());
+        let piece = rows.div_ceil(pieces);
+        let pass = &|start: usize| {
+            let end = rows.min(start + piece);
+            let part = latents[start * latent..end * latent].to_vec();
+            let part = matrix(part, end - start, latent, &self.device);
+            let (logits, _) = self.flow(&self.leaves, part, self.frozen.as_deref());
+            let draws = &draws[start * one_hot..end * one_hot];
+            self.shape.heads.place(end - start, &read(logits), draws)
+        };
+        let starts: Vec<usize> = (0..rows).step_by(piece).collect();
+        let mut shares = starts.chunks(starts.len().div_ceil(threads));
+        let own = shares.next().unwrap_or_default();
+        std::thread::scope(|scope| {
+            let others: Vec<_> = shares
+                .map(|share| scope.spawn(move || share.iter().map(|start| pass(*start)).collect::<Vec<_>>()))
+                .collect();
+            let mut samples = HeadSamples::default();
+            own.iter().for_each(|start| samples.append(pass(*start)));
+            for other in others {
+                let drawn = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+                drawn.into_iter().for_each(|part| samples.append(part));
+            }
+            samples
+        })
     }
 
     /// A copy whose batch norm no longer looks at the batch: its moments are taken once, over many latents,
@@ -268,10 +306,14 @@ impl Generator {
     }
 
     fn latents(&self, rows: usize, random: &mut impl Rng) -> Tensor<2> {
-        let values = (0..rows * self.shape.latent)
-            .map(|_| StandardNormal.sample(random))
-            .collect();
+        let values = self.latent_values(rows, random);
         matrix(values, rows, self.shape.latent, &self.device)
+    }
+
+    fn latent_values(&self, rows: usize, random: &mut impl Rng) -> Vec<f32> {
+        (0..rows * self.shape.latent)
+            .map(|_| StandardNormal.sample(random))
+            .collect()
     }
 
     /// The tensors that a file holds: all parameters, and batch norm's moments if frozen.
@@ -366,89 +408,4 @@ fn fan_in(shape: &GeneratorShape, name: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use rand::SeedableRng;
-    use rand_chacha::ChaCha20Rng;
-
-    use super::*;
-    use crate::model::{DeviceKind, HeadKind};
-
-    fn shape() -> GeneratorShape {
-        let heads = Heads::new([(HeadKind::OneHot, 3), (HeadKind::Scalar, 1)]);
-        GeneratorShape {
-            latent: 4,
-            hidden: vec![8, 6],
-            batch_norm: true,
-            heads,
-        }
-    }
-
-    #[test]
-    fn gradients_match_finite_differences() {
-        for kind in DeviceKind::ALL {
-            let device = match kind.open() {
-                Ok(device) => device,
-                Err(error) => {
-                    println!("skipped on {kind}: {error}");
-                    continue;
-                }
-            };
-            let mut generator = Generator::new(shape(), &mut ChaCha20Rng::seed_from_u64(1), &device);
-            // Probabilities are smooth in the parameters (straight-through rows are not). The same seed gives
-            // the same latents in each pass.
-            let loss = |generator: &Generator| {
-                let pass = generator.training_pass(16, 0.66, &mut ChaCha20Rng::seed_from_u64(2));
-                let loss = pass.probabilities().narrow(1, 0, 1).square().sum()
-                    + pass.probabilities().narrow(1, 3, 1).sum();
-                (pass, loss)
-            };
-            let (pass, at_start) = loss(&generator);
-            let gradient = read(pass.gradient(&at_start));
-            let start = read(generator.parameters().clone());
-            let stride = if kind == DeviceKind::Wgpu { 41 } else { 5 };
-            for position in (0..start.len()).step_by(stride) {
-                let mut at = |shift: f32| {
-                    let mut moved = start.clone();
-                    moved[position] += shift;
-                    generator.set_parameters(vector(moved, &device));
-                    read(loss(&generator).1.inner())[0]
-                };
-                let step = 2e-3;
-                let numeric = (at(step) - at(-step)) / (2.0 * step);
-                let error = (gradient[position] - numeric).abs();
-                assert!(
-                    error < 2e-2 * (1.0 + numeric.abs()),
-                    "{kind} {position}: {} {numeric}",
-                    gradient[position]
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn output_starts_at_the_given_shares() {
-        let device = Device::flex();
-        let mut random = ChaCha20Rng::seed_from_u64(3);
-        let mut generator = Generator::new(shape(), &mut random, &device);
-        generator.set_output_shares(&[0.7, 0.25, 0.05, 0.0]);
-        let samples = generator.sample(20_000, &mut random);
-        let first = samples.codes.iter().filter(|code| **code == 0).count() as f64 / 20_000.0;
-        assert!(
-            (first - 0.7).abs() < 0.15,
-            "{first}: the weights add some spread, no more"
-        );
-    }
-
-    #[test]
-    fn a_frozen_generator_survives_its_tensors() {
-        let device = Device::flex();
-        let mut random = ChaCha20Rng::seed_from_u64(4);
-        let frozen = Generator::new(shape(), &mut random, &device).freeze(&mut random);
-        let tensors = frozen.tensors();
-        let loaded = Generator::from_tensors(shape(), &tensors, &device).unwrap();
-        let draw = |generator: &Generator| generator.sample(50, &mut ChaCha20Rng::seed_from_u64(9));
-        assert_eq!(draw(&frozen), draw(&loaded));
-        let error = Generator::from_tensors(shape(), &tensors[1..], &device).unwrap_err();
-        assert_eq!(error, WeightsError::Missing("hidden.0.weight".to_owned()));
-    }
-}
+mod tests;

@@ -45,6 +45,15 @@ pub struct HeadSamples {
     pub scalars: Vec<f32>,
 }
 
+impl HeadSamples {
+    /// Puts more rows of the same heads behind these.
+    pub fn append(&mut self, more: Self) {
+        self.rows += more.rows;
+        self.codes.extend(more.codes);
+        self.scalars.extend(more.scalars);
+    }
+}
+
 impl Heads {
     /// Lays heads of these kinds and widths side by side.
     pub fn new(kinds: impl IntoIterator<Item = (HeadKind, usize)>) -> Self {
@@ -97,12 +106,19 @@ impl Heads {
         fits && next == self.width
     }
 
+    /// The uniform numbers by which [`Heads::place`] draws. Shape `[rows, one-hot heads]`, row-major.
+    pub fn draws(&self, rows: usize, random: &mut impl Rng) -> Vec<f32> {
+        (0..rows * self.one_hot_count())
+            .map(|_| random.random::<f32>())
+            .collect()
+    }
+
     /// Draws each one-hot head categorically from its softmax; scalars are the sigmoid of their logit.
     ///
     /// # Shapes
     /// - logits: `[rows, width]`, row-major
-    pub fn sample(&self, logits: &[f32], random: &mut impl Rng) -> HeadSamples {
-        let rows = logits.len() / self.width.max(1);
+    /// - draws: those of [`Heads::draws`] for these rows
+    pub fn place(&self, rows: usize, logits: &[f32], draws: &[f32]) -> HeadSamples {
         let one_hot = self.one_hot_count();
         let mut samples = HeadSamples {
             rows,
@@ -110,11 +126,15 @@ impl Heads {
             scalars: Vec::with_capacity(rows * (self.heads.len() - one_hot)),
         };
         let mut weights = Vec::new();
+        let mut draws = draws.iter().copied();
         for row in logits.chunks_exact(self.width) {
             for head in &self.heads {
                 let logits = &row[head.offset..head.offset + head.width];
                 match head.kind {
-                    HeadKind::OneHot => samples.codes.push(draw_category(logits, &mut weights, random)),
+                    HeadKind::OneHot => {
+                        let draw = draws.next().unwrap_or(0.0);
+                        samples.codes.push(category_at(draw, logits, &mut weights));
+                    }
                     HeadKind::Scalar => samples.scalars.push(1.0 / (1.0 + (-logits[0]).exp())),
                 }
             }
@@ -146,13 +166,13 @@ impl Heads {
     }
 }
 
-/// Draws an index with probability proportional to `exp(logit)`.
-fn draw_category(logits: &[f32], weights: &mut Vec<f32>, random: &mut impl Rng) -> u16 {
+/// The index at a uniform draw, where each has probability proportional to `exp(logit)`.
+fn category_at(draw: f32, logits: &[f32], weights: &mut Vec<f32>) -> u16 {
     let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     weights.clear();
     weights.extend(logits.iter().map(|logit| (logit - top).exp()));
     let total: f32 = weights.iter().sum();
-    let mut left = random.random::<f32>() * total;
+    let mut left = draw * total;
     for (index, weight) in weights.iter().enumerate() {
         left -= weight;
         if left < 0.0 {
@@ -300,6 +320,12 @@ mod tests {
         ])
     }
 
+    fn sample(heads: &Heads, logits: &[f32], random: &mut impl Rng) -> HeadSamples {
+        let rows = logits.len() / heads.width();
+        let draws = heads.draws(rows, random);
+        heads.place(rows, logits, &draws)
+    }
+
     #[test]
     fn samples_follow_the_softmax() {
         // Each of 5 cells is off by more than 5.7 standard deviations with probability below 6e-8 (false alarm
@@ -308,7 +334,7 @@ mod tests {
         let logits = [0.0, 1.0, -1.0, 0.3, 2.0, 0.0_f32];
         let rows = 40_000;
         let many: Vec<f32> = logits.iter().copied().cycle().take(rows * 6).collect();
-        let samples = heads().sample(&many, &mut random);
+        let samples = sample(&heads(), &many, &mut random);
         assert_eq!(
             (samples.rows, samples.codes.len(), samples.scalars.len()),
             (rows, 2 * rows, rows)
@@ -342,7 +368,7 @@ mod tests {
         let mut random = ChaCha20Rng::seed_from_u64(2);
         let logits: Vec<f32> = (0..60).map(|i| (i % 7) as f32).collect();
         let heads = heads();
-        let dense = heads.dense(&heads.sample(&logits, &mut random));
+        let dense = heads.dense(&sample(&heads, &logits, &mut random));
         for row in dense.chunks(6) {
             assert_eq!(row[0..3].iter().sum::<f32>(), 1.0);
             assert_eq!(row[4..6].iter().sum::<f32>(), 1.0);

@@ -1,6 +1,7 @@
 //! What the machine has to give.
 
 use std::fs::read_to_string;
+use std::path::Path;
 
 /// Bytes of memory that this process may still take: what the system can spare, within the limit of a container. `None`
 /// where the system does not tell it in files, as Linux does.
@@ -12,6 +13,19 @@ pub fn free_memory() -> Option<u64> {
         _ => None,
     };
     Some(limit.map_or(spare, |limit| limit.min(spare)))
+}
+
+/// Bytes that this user may still write to the disk on which a folder lies. `None` where the system does not tell it.
+#[cfg(unix)]
+pub fn free_space(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    disk.f_bavail.checked_mul(disk.f_frsize)
+}
+
+/// Bytes that this user may still write to the disk on which a folder lies. `None` where the system does not tell it.
+#[cfg(not(unix))]
+pub fn free_space(_folder: &Path) -> Option<u64> {
+    None
 }
 
 /// What the kernel says that it can spare without swapping, in its table of memory.
@@ -32,6 +46,15 @@ fn left(most: &str, taken: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_disk_tells_what_is_free() {
+        let folder = tempfile::tempdir().unwrap();
+        if cfg!(unix) {
+            assert!(free_space(folder.path()).is_some());
+        }
+        assert_eq!(free_space(&folder.path().join("gone")), None);
+    }
 
     #[test]
     fn the_kernels_table_is_read() {

@@ -1,6 +1,7 @@
 //! Checked units, random sources, log-space arithmetic and special functions: numbers that the other rooms can trust.
 
 mod beside;
+mod caught;
 pub mod fft;
 pub mod files;
 pub mod logspace;
@@ -12,6 +13,7 @@ mod steward;
 mod units;
 
 pub use beside::Beside;
+pub use caught::{caught, silence_caught_panics};
 pub use message::{Argument, Fills, Message};
 pub use progress::{Cancelled, Progress};
 pub use random::{RandomOrigin, RandomSource};

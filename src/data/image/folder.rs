@@ -59,6 +59,15 @@ fn wrong(path: &Path, message: String) -> DataError {
     }
 }
 
+/// There is no picture in a folder.
+pub fn nothing_in(path: &Path) -> DataError {
+    wrong(
+        path,
+        "there is no image in it: no PNG, JPEG or TIFF file, neither in itself nor one folder down"
+            .to_owned(),
+    )
+}
+
 /// Pictures and the class of each, if there are any.
 struct Listed {
     files: Vec<PathBuf>,
@@ -69,11 +78,7 @@ struct Listed {
 pub fn read(path: &Path, options: &ImageOptions, progress: &Progress) -> Result<Found, DataError> {
     let listed = listed(path, options)?;
     if listed.files.is_empty() {
-        return Err(wrong(
-            path,
-            "there is no image in it: no PNG, JPEG or TIFF file, neither in itself nor one folder down"
-                .to_owned(),
-        ));
+        return Err(nothing_in(path));
     }
     let pictures: Vec<Picture<'_>> = listed
         .files

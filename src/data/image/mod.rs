@@ -299,6 +299,27 @@ pub fn holds_images(path: &Path) -> bool {
     }
 }
 
+/// Why a path leads to no images, for whoever wanted some: by what it is, and without reading it.
+pub fn no_images(path: &Path) -> DataError {
+    match std::fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => folder::nothing_in(path),
+        Ok(_) => DataError::Images {
+            path: path.to_owned(),
+            message: "there is no image in it: it is neither an IDX file, nor an NPZ archive with `images.npy`, nor \
+                      Parquet with a column of PNG, JPEG or TIFF files"
+                .to_owned(),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => DataError::NotFound {
+            path: path.to_owned(),
+        },
+        Err(source) => DataError::Io {
+            path: path.to_owned(),
+            action: "read the file",
+            source,
+        },
+    }
+}
+
 /// Reads images.
 ///
 /// # Errors

@@ -1,11 +1,13 @@
 //! Parquet with a column of pictures, as data sets of images are often published: PNG, JPEG or TIFF files in a binary
 //! column, or in the field `bytes` of a structure, and a column `label` of numbers or names.
 
+use std::fs::File;
 use std::path::Path;
 
 use arrow::array::{Array, ArrayRef, AsArray as _, BinaryArray, Int64Array, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type, Schema as ArrowSchema};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::decode::{Picture, decode_all};
@@ -13,11 +15,14 @@ use super::folder::notes;
 use super::labels::number;
 use super::{Found, ImageOptions, LABEL, Labels, MOST_CLASSES};
 use crate::data::{DataError, Provenance};
+use crate::num::caught;
 use crate::num::files::open_regular;
 use crate::num::progress::Progress;
 
 /// Rows read at a time.
 const BATCH: usize = 4096;
+/// Values by which a column is known as one of pictures.
+const LOOK: usize = 16;
 
 fn is_bytes(kind: &DataType) -> bool {
     matches!(
@@ -26,24 +31,56 @@ fn is_bytes(kind: &DataType) -> bool {
     )
 }
 
-/// Where the pictures are: the first column of bytes, or the first structure with a field `bytes`.
-fn picture_column(schema: &ArrowSchema) -> Option<usize> {
-    schema.fields().iter().position(|field| match field.data_type() {
+/// Columns that may hold pictures: those of bytes, and structures with a field `bytes`.
+fn columns_of_bytes(schema: &ArrowSchema) -> impl Iterator<Item = usize> {
+    let holds_bytes = |kind: &DataType| match kind {
         DataType::Struct(parts) => {
             let bytes = parts.iter().find(|part| part.name() == "bytes");
             bytes.is_some_and(|part| is_bytes(part.data_type()))
         }
         kind => is_bytes(kind),
+    };
+    let fields = schema.fields().iter().enumerate();
+    fields
+        .filter(move |(_, field)| holds_bytes(field.data_type()))
+        .map(|(place, _)| place)
+}
+
+/// How the files of pictures begin.
+const MAGICS: [&[u8]; 6] = [
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"II*\0",
+    b"MM\0*",
+    b"II+\0",
+    b"MM\0+",
+];
+
+/// The first column whose bytes begin as pictures do: one of its first values, since any may be damaged.
+fn picture_column(file: &File) -> Option<usize> {
+    let open = || ParquetRecordBatchReaderBuilder::try_new(file.try_clone().ok()?).ok();
+    let builder = open()?;
+    columns_of_bytes(builder.schema()).find(|column| {
+        let reader = open().and_then(|builder| {
+            let only = ProjectionMask::roots(builder.parquet_schema(), [*column]);
+            builder.with_projection(only).with_batch_size(LOOK).build().ok()
+        });
+        let batches = reader.into_iter().flatten().map_while(Result::ok);
+        let values = batches.filter_map(|batch| bytes_of(batch.column(0)).ok());
+        let first = values.flat_map(|values| {
+            let present = values.iter().flatten();
+            present
+                .map(|file| MAGICS.iter().any(|magic| file.starts_with(magic)))
+                .collect::<Vec<_>>()
+        });
+        first.take(LOOK).any(|is_picture| is_picture)
     })
 }
 
 /// Whether it is a Parquet file with a column of pictures.
 pub fn holds_pictures(path: &Path) -> bool {
-    let Ok(file) = open_regular(path) else {
-        return false;
-    };
-    ParquetRecordBatchReaderBuilder::try_new(file)
-        .is_ok_and(|builder| picture_column(builder.schema()).is_some())
+    // The decoder is not ours and the bytes are anybody's: should it panic, that is no file of pictures.
+    open_regular(path).is_ok_and(|file| caught(|| picture_column(&file)).flatten().is_some())
 }
 
 fn wrong(path: &Path, message: String) -> DataError {
@@ -65,9 +102,9 @@ pub fn read(path: &Path, options: &ImageOptions, progress: &Progress) -> Result<
         action: "read the file",
         source,
     })?;
+    let column =
+        picture_column(&file).ok_or_else(|| wrong(path, "it has no column of pictures".to_owned()))?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| corrupt(&error))?;
-    let column = picture_column(builder.schema())
-        .ok_or_else(|| wrong(path, "it has no column of pictures".to_owned()))?;
     let label = builder.schema().index_of(LABEL).ok();
     let reader = builder
         .with_batch_size(BATCH)
@@ -183,4 +220,69 @@ fn classes_of(path: &Path, chunks: &[ArrayRef], options: &ImageOptions) -> Resul
         }
     }
     number(path, &names).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::StructArray;
+    use arrow::datatypes::Field;
+    use arrow::record_batch::RecordBatch;
+    use parquet::arrow::ArrowWriter;
+
+    use super::*;
+    use crate::data::image::holds_images;
+    use crate::data::{ReadOptions, read_table};
+
+    /// A file with a column of numbers and these.
+    fn file(columns: &[(&str, ArrayRef)]) -> (tempfile::TempDir, std::path::PathBuf) {
+        let rows = columns[0].1.len() as i64;
+        let numbers: ArrayRef = Arc::new((0..rows).collect::<Int64Array>());
+        let all = std::iter::once(("number", numbers)).chain(columns.iter().cloned());
+        let batch = RecordBatch::try_from_iter(all).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        (folder, path)
+    }
+
+    fn bytes(cells: &[Option<&[u8]>]) -> ArrayRef {
+        Arc::new(cells.iter().copied().collect::<BinaryArray>())
+    }
+
+    #[test]
+    fn bytes_that_are_no_pictures_make_no_images_and_no_table() {
+        let hashes = bytes(&[Some(b"\x01\x02"), None, Some(b"\xfe\xff")]);
+        let (_folder, path) = file(&[("hash", Arc::clone(&hashes))]);
+        assert!(!holds_images(&path));
+        let error = read_table(&path, &ReadOptions::default(), &Progress::new()).unwrap_err();
+        let said = error.to_string();
+        assert!(matches!(error, DataError::BytesColumn { .. }), "{said}");
+        assert!(said.contains("`hash`") && said.contains("PNG"), "{said}");
+        let (_folder, path) = file(&[("hash", bytes(&[None, None, None]))]);
+        assert!(!holds_images(&path));
+        // Pictures beside them are found.
+        let pictures = bytes(&[Some(b"\xff\xd8\xff\xe0"), None, None]);
+        let (_folder, path) = file(&[("hash", hashes), ("picture", pictures)]);
+        assert_eq!(picture_column(&File::open(&path).unwrap()), Some(2));
+    }
+
+    #[test]
+    fn pictures_are_known_behind_missing_and_damaged_ones() {
+        let mut cells: Vec<Option<&[u8]>> = vec![None; 5000];
+        cells.extend([Some(&b"damaged"[..]), Some(&b"\x89PNG\r\n"[..])]);
+        let plain = bytes(&cells);
+        let parts = [(
+            Arc::new(Field::new("bytes", DataType::Binary, true)),
+            Arc::clone(&plain),
+        )];
+        let structured: ArrayRef = Arc::new(StructArray::from(parts.to_vec()));
+        for column in [plain, structured] {
+            let (_folder, path) = file(&[("image", column)]);
+            assert!(holds_images(&path));
+        }
+    }
 }

@@ -1,17 +1,35 @@
 //! Bounds that a person might have named without looking: the data's own, rounded outwards.
 
 use super::gather::{Distinct, Gathered, Line};
+use crate::data::encode::Axis;
 use crate::data::numeral::NumberFormat;
 use crate::data::schema::{Bound, Column, Kind, Scale};
-use crate::data::value::{DAY_MICROS, MICROS, format_iso};
+use crate::data::value::{self, DAY_MICROS, MICROS, format_iso};
 
 /// More digits than this are no fixed number of decimals.
 const MAX_DECIMALS: u8 = 6;
 /// Skewness from which a log scale is worth a suggestion.
 const SKEWED: f64 = 1.5;
 
-/// Fills bounds, scale and decimals of a numeric column.
+/// Fills bounds, scale and decimals of a numeric column. Where a schema cannot hold what would be said, nothing is.
 pub(super) fn suggest(column: &mut Column, values: &Gathered<'_>, line: &Line) {
+    suggest_ends(column, values, line);
+    if !is_possible(column) {
+        (column.decimals, column.scale) = (None, Scale::Linear);
+    }
+    if !is_possible(column) {
+        (column.lower, column.upper) = (None, None);
+    }
+}
+
+/// Whether a schema can hold the bounds, and values lie between them.
+fn is_possible(column: &Column) -> bool {
+    let is_of_these = |key: &str| matches!(key, "lower" | "upper" | "scale" | "decimals");
+    let problems = column.problems(&[]);
+    !problems.iter().any(|(key, _)| is_of_these(key)) && Axis::new(column).is_ok()
+}
+
+fn suggest_ends(column: &mut Column, values: &Gathered<'_>, line: &Line) {
     let (min, max) = (line.min(), line.max());
     if column.kind.is_temporal() {
         let (lower, upper) = calendar(column.kind, min as i64, max as i64);
@@ -81,6 +99,10 @@ fn outwards(min: f64, max: f64) -> (f64, f64) {
         return (min, max);
     }
     let rough = range / 20.0;
+    // Ends of doubles' own range have no round numbers around them.
+    if !rough.is_normal() {
+        return (min, max);
+    }
     let power = rough.log10().floor();
     let lead = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
@@ -99,7 +121,11 @@ fn outwards(min: f64, max: f64) -> (f64, f64) {
         times((min / step + 1e-9).floor()),
         times((max / step - 1e-9).ceil()),
     );
-    (lower.min(min), upper.max(max))
+    if lower.is_finite() && upper.is_finite() {
+        (lower.min(min), upper.max(max))
+    } else {
+        (min, max)
+    }
 }
 
 /// Rounded to that many significant digits.
@@ -108,13 +134,15 @@ fn significant(value: f64, digits: i32, round: fn(f64) -> f64) -> f64 {
         return value;
     }
     let power = value.log10().floor() as i32 - digits + 1;
-    if power >= 0 {
+    let rounded = if power >= 0 {
         let step = 10_f64.powi(power);
         round(value / step) * step
     } else {
         let steps = 10_f64.powi(-power);
         round(value * steps) / steps
-    }
+    };
+    // The least and the greatest doubles have no such neighbour.
+    if rounded.is_finite() { rounded } else { value }
 }
 
 /// The digits after the point that the values use, if they are few.
@@ -151,9 +179,11 @@ fn decimals(values: &Gathered<'_>, numeral: Option<&NumberFormat>) -> Option<u8>
     (most <= MAX_DECIMALS).then_some(most)
 }
 
-/// Whole years around dates and datetimes; the whole day for times.
+/// Whole years around dates and datetimes, of those that ISO 8601 has; the whole day for times.
 fn calendar(kind: Kind, min: i64, max: i64) -> (String, String) {
+    let known = value::calendar(kind);
     let year = |value: i64| {
+        let value = value.clamp(*known.start(), *known.end());
         let day = if kind == Kind::Date {
             value
         } else {
@@ -207,12 +237,16 @@ mod tests {
             (-2.6, 6.2, -3.0, 6.5),
             (0.0, 99_999.0, 0.0, 100_000.0),
             (5.0, 5.0, 5.0, 5.0),
+            (0.0, 5e-324, 0.0, 5e-324),
+            (f64::MIN, f64::MAX, f64::MIN, f64::MAX),
         ] {
             assert_eq!(outwards(min, max), (lower, upper), "{min} to {max}");
         }
         assert_eq!(significant(12_285.0, 1, f64::floor), 10_000.0);
         assert_eq!(significant(1_484_705.0, 2, f64::ceil), 1_500_000.0);
         assert_eq!(significant(0.078, 1, f64::floor), 0.07);
+        assert_eq!(significant(5e-324, 1, f64::floor), 5e-324);
+        assert_eq!(significant(f64::MAX, 2, f64::ceil), f64::MAX);
     }
 
     #[test]
@@ -223,5 +257,10 @@ mod tests {
             ("1982-01-01".to_owned(), "1982-12-31".to_owned())
         );
         assert_eq!(calendar(Kind::Time, 5, 6).0, "00:00:00");
+        for kind in [Kind::Date, Kind::Datetime] {
+            let (lower, upper) = calendar(kind, i64::MIN, i64::MAX);
+            assert!(lower.starts_with("0000-01-01") && upper.starts_with("9999-12-31"));
+            assert_eq!(parse_iso(kind, &lower), Some(*value::calendar(kind).start()));
+        }
     }
 }

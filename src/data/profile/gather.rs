@@ -11,7 +11,7 @@ use crate::data::numeral::NumberFormat;
 use crate::data::schema::{Column, Kind};
 use crate::data::table::{Cells, has_new_texts};
 use crate::data::value::{
-    DAY_MICROS, TemporalFormat, format_iso, format_number, parse_integer, parse_number,
+    DAY_MICROS, TemporalFormat, calendar, format_iso, format_number, parse_integer, parse_number,
 };
 use crate::data::{DataError, Table};
 
@@ -184,6 +184,33 @@ impl<'a> Gathered<'a> {
         self.rows - self.present
     }
 
+    /// Cells that are infinite.
+    pub fn infinite(&self) -> u64 {
+        match &self.distinct {
+            Distinct::Numbers(values) => values
+                .iter()
+                .filter(|(value, _)| value.is_infinite())
+                .map(|(_, count)| count)
+                .sum(),
+            _ => 0,
+        }
+    }
+
+    /// Cells with a date or time that no calendar or clock has.
+    pub fn beyond_calendar(&self) -> u64 {
+        match &self.distinct {
+            Distinct::Temporal(kind, values) => {
+                let known = calendar(*kind);
+                values
+                    .iter()
+                    .filter(|(value, _)| !known.contains(value))
+                    .map(|(_, count)| count)
+                    .sum()
+            }
+            _ => 0,
+        }
+    }
+
     pub fn distinct(&self) -> usize {
         match &self.distinct {
             Distinct::Texts(values) => values.len(),
@@ -266,6 +293,7 @@ impl<'a> Gathered<'a> {
             ),
             (Distinct::Numbers(values), Kind::Integer) => values
                 .iter()
+                .filter(|(value, _)| value.is_finite())
                 .map(|&(value, count)| (value.fract() == 0.0).then_some((value, count)))
                 .collect(),
             (Distinct::Temporal(Kind::Datetime, values), Kind::Date) => Some(

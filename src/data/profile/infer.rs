@@ -6,7 +6,7 @@ use super::gather::{Distinct, Gathered};
 use super::{MARK, WarningKind, bounds, identifier, temporal};
 use crate::data::numeral::{self, NumberFormat, Spelling};
 use crate::data::schema::{Column, Kind};
-use crate::data::value::{parse_number, whole_number};
+use crate::data::value::{TemporalFormat, parse_number, whole_number};
 
 /// Pairs of spellings of false and true, in lower case.
 const PAIRS: [(&str, &str); 9] = [
@@ -88,15 +88,30 @@ pub(super) fn column(name: &str, values: &Gathered<'_>, comma: Comma) -> (Column
         });
     }
     warnings.extend(ambiguous.filter(|_| kind.is_used()));
-    (suggestion(name, values, kind, format), warnings)
+    let column = suggestion(name, values, kind, format);
+    if kind.is_used() {
+        let some = |count: u64| (count > 0).then_some(count);
+        warnings.extend(some(values.infinite()).map(|count| WarningKind::Infinite { count }));
+        warnings.extend(some(values.beyond_calendar()).map(|count| WarningKind::BeyondCalendar { count }));
+    }
+    if kind.is_numeric() && column.lower.is_none() {
+        warnings.push(WarningKind::NoBounds);
+    }
+    (column, warnings)
 }
 
 /// The suggestion for a kind that a person chose.
 pub(super) fn as_kind(name: &str, values: &Gathered<'_>, kind: Kind) -> Column {
     let reading = reading_of(values, Comma::Unlikely);
-    let is_alike = kind.is_temporal() && reading.kind.is_temporal()
-        || is_number(kind) && (is_number(reading.kind) || reading.format.is_some());
-    suggestion(name, values, kind, reading.format.filter(|_| is_alike))
+    // A spelling of another kind (that of moments for days, say) is none of this one.
+    let is_of_kind = |format: &String| match kind {
+        Kind::Continuous | Kind::Integer => {
+            !reading.kind.is_temporal() && NumberFormat::new(format).is_some()
+        }
+        kind => kind.is_temporal() && TemporalFormat::new(kind, Some(format)).is_some(),
+    };
+    let format = reading.format.as_ref().filter(|format| is_of_kind(format));
+    suggestion(name, values, kind, format.cloned())
 }
 
 fn suggestion(name: &str, values: &Gathered<'_>, kind: Kind, format: Option<String>) -> Column {
@@ -124,7 +139,9 @@ fn suggestion(name: &str, values: &Gathered<'_>, kind: Kind, format: Option<Stri
 /// The values of a category: numbers by size, words by spelling. Never by frequency, which would say more than
 /// the list itself.
 fn domain(values: &Gathered<'_>) -> Vec<String> {
-    let mut texts: Vec<String> = values.texts().map(|(text, _)| text.into_owned()).collect();
+    // A date that no calendar has is spelled by nothing.
+    let texts = values.texts().filter(|(text, _)| !text.is_empty());
+    let mut texts: Vec<String> = texts.map(|(text, _)| text.into_owned()).collect();
     texts.sort_by(|a, b| {
         match (parse_number(a), parse_number(b)) {
             (Some(a), Some(b)) => a.total_cmp(&b),

@@ -1,9 +1,16 @@
 //! Profiles of made-up columns and of the real tables.
 
 use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, Date32Array, Float64Array, Int64Array, Time64MicrosecondArray, TimestampMicrosecondArray,
+};
+use arrow::record_batch::RecordBatch;
+use proptest::prelude::*;
 
 use super::*;
-use crate::data::{Bound, ReadOptions, Scale, read_table};
+use crate::data::{Bound, EncoderSettings, NumericCode, ReadOptions, RowEncoder, Scale, read_table};
 
 fn profile_of(text: &str) -> Profile {
     let folder = tempfile::tempdir().unwrap();
@@ -331,6 +338,127 @@ fn the_real_tables_are_read_as_a_person_would() {
             "street_name",
         ] {
             assert!(dropped.contains(&name), "{name} {dropped:?}");
+        }
+    }
+}
+
+/// A table of one typed column.
+fn typed(array: ArrayRef) -> Table {
+    let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
+    Table::from_batches("t", &batch.schema(), &[batch]).unwrap()
+}
+
+#[test]
+fn infinite_numbers_and_impossible_dates_are_counted() {
+    let said = |array: ArrayRef| {
+        let profile = profile(&typed(array), &Progress::new()).unwrap();
+        let warnings = profile.warnings.iter();
+        let own = warnings.filter(|warning| warning.column.is_some());
+        let own: Vec<_> = own.map(|warning| warning.what.clone()).collect();
+        (profile.schema.column[0].clone(), own)
+    };
+    let mut numbers: Vec<f64> = (0..600).map(|row| f64::from(row) / 7.0).collect();
+    let (_, none) = said(Arc::new(Float64Array::from(numbers.clone())));
+    assert!(none.is_empty(), "{none:?}");
+    numbers.extend([f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::NAN]);
+    let (column, warnings) = said(Arc::new(Float64Array::from(numbers)));
+    assert_eq!(warnings, [WarningKind::Infinite { count: 3 }]);
+    assert_eq!(ends(&column), ("0".into(), "90".into()));
+    assert!(warnings[0].is_loss() && warnings[0].to_string().contains("infinite cells: 3"));
+
+    let days: Vec<i32> = (0..600).chain([i32::MIN, i32::MAX, 2_932_897]).collect();
+    let (column, warnings) = said(Arc::new(Date32Array::from(days)));
+    assert_eq!(warnings, [WarningKind::BeyondCalendar { count: 3 }]);
+    assert_eq!(ends(&column), ("0000-01-01".into(), "9999-12-31".into()));
+    let (_, warnings) = said(Arc::new(Time64MicrosecondArray::from(vec![
+        0,
+        -1,
+        86_400_000_000,
+    ])));
+    assert!(
+        warnings.contains(&WarningKind::BeyondCalendar { count: 2 }),
+        "{warnings:?}"
+    );
+
+    let (column, warnings) = said(Arc::new(Float64Array::from(vec![f64::MIN, 0.5, f64::MAX])));
+    assert!(warnings.contains(&WarningKind::NoBounds), "{warnings:?}");
+    assert_eq!(ends(&column), (String::new(), String::new()));
+}
+
+/// Numbers of every size, the ends of what doubles hold among them.
+fn odd_number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        prop::num::f64::ANY,
+        prop::num::f64::SUBNORMAL,
+        -1e4..1e4_f64,
+        (-9_007_199_254_740_993_i64..9_007_199_254_740_993).prop_map(|value| value as f64),
+        prop::sample::select(vec![
+            5e-324,
+            -5e-324,
+            f64::MAX,
+            f64::MIN,
+            f64::MIN_POSITIVE,
+            0.0,
+            1e15,
+            1e-15
+        ]),
+    ]
+}
+
+fn odd_column() -> impl Strategy<Value = ArrayRef> {
+    let rows = 1..60_usize;
+    let whole = || {
+        prop_oneof![
+            any::<i64>(),
+            -1000..1000_i64,
+            -1_000_000_000_000_000..1_000_000_000_000_000_i64
+        ]
+    };
+    prop_oneof![
+        prop::collection::vec(odd_number(), rows.clone())
+            .prop_map(|cells| Arc::new(Float64Array::from(cells)) as ArrayRef),
+        prop::collection::vec(odd_number(), 1..3_usize)
+            .prop_map(|cells| Arc::new(Float64Array::from(cells.repeat(30))) as ArrayRef),
+        prop::collection::vec(whole(), rows.clone())
+            .prop_map(|cells| Arc::new(Int64Array::from(cells)) as ArrayRef),
+        prop::collection::vec(any::<i32>(), rows.clone())
+            .prop_map(|cells| Arc::new(Date32Array::from(cells)) as ArrayRef),
+        prop::collection::vec(whole(), rows.clone())
+            .prop_map(|cells| Arc::new(TimestampMicrosecondArray::from(cells)) as ArrayRef),
+        prop::collection::vec(whole(), rows)
+            .prop_map(|cells| Arc::new(Time64MicrosecondArray::from(cells)) as ArrayRef),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Whatever the values, what is suggested is a schema that can be used as it is.
+    #[test]
+    fn suggestions_are_what_a_schema_takes(array in odd_column()) {
+        let table = typed(array);
+        let found = profile(&table, &Progress::new()).unwrap();
+        let mut columns = found.schema.column.clone();
+        for kind in [
+            Kind::Continuous,
+            Kind::Integer,
+            Kind::Date,
+            Kind::Time,
+            Kind::Datetime,
+            Kind::Categorical,
+            Kind::Boolean,
+        ] {
+            columns.push(suggest_column(&table, &found.schema, "c", kind).unwrap());
+        }
+        for column in columns {
+            let mut schema = Schema::new(vec![column]);
+            prop_assert!(schema.validate().is_ok(), "{:?}: {:?}", schema.column, schema.validate());
+            schema.accept_suggestions();
+            let settings = EncoderSettings { numeric: NumericCode::AsDeclared };
+            if schema.column[0].is_used() && schema.column[0].open_reason().is_none() {
+                let encoder = RowEncoder::new(&schema, &settings);
+                prop_assert!(encoder.is_ok(), "{:?}: {:?}", schema.column, encoder.err());
+            }
         }
     }
 }

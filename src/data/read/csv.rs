@@ -21,10 +21,6 @@ use crate::num::progress::Progress;
 
 /// Bytes for which another thread is worth starting.
 const SHARE: u64 = 1 << 20;
-/// A round's bytes at least.
-const SHORTEST_ROUND: u64 = 1 << 20;
-/// A round's bytes at most: its cells' numbers take a tenth of that or two, before they are put together.
-const LONGEST_ROUND: u64 = 1 << 24;
 
 /// A file and what is known of its bytes.
 struct Input<'a> {
@@ -118,7 +114,7 @@ impl Input<'_> {
             names: &names,
             missing: &self.options.missing,
             threads: self.threads(),
-            round: (self.options.room.table_bytes / 4).clamp(SHORTEST_ROUND, LONGEST_ROUND) as usize,
+            round: self.options.room.round() as usize,
         };
         let mut shelver = Shelver::new(&self.options.room);
         let mut shelve = |columns: Vec<ArrayRef>| shelver.push(columns);
@@ -145,10 +141,12 @@ impl Input<'_> {
             bytes,
         };
         let shelved = shelver.finish(names.iter().map(String::as_str));
-        Ok(Table::of_shelved(
-            origin,
-            shelved.expect("every column got every row"),
-        ))
+        let shelved = shelved.map_err(|error| DataError::CorruptFile {
+            path: path.to_owned(),
+            kind: "text",
+            reason: error.to_string(),
+        })?;
+        Ok(Table::of_shelved(origin, shelved))
     }
 
     fn source(&self, form: &FileForm) -> Result<Source<'_>, DataError> {
@@ -275,7 +273,7 @@ mod tests {
             (b"a,b\n1,2\n\n3,4,5\n", &["row 2", "line 4", "3 fields"]),
             (b"a,b,a\n1,2,3\n", &["`a`", "columns 1 and 3"]),
             (b"a,,c\n1,2,3\n", &["column 2 has no name"]),
-            (b"a,b\n1,\x00\n", &["binary"]),
+            (b"a,b\n1,\x00\n", &["line 2", "NUL"]),
             (b"a,b\n1,2\n\n3,\"4\n5,6\n", &["row 2", "line 4", "never closed"]),
             (b"a,\"b\n1,2\n", &["line 1", "never closed"]),
         ] {

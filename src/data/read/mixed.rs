@@ -7,15 +7,15 @@ use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, Time64MicrosecondArray,
     TimestampMicrosecondArray,
 };
-use arrow::datatypes::{Field, Schema as ArrowSchema, SchemaRef};
-use arrow::record_batch::RecordBatch;
 
 use super::columns::{CHUNK_ROWS, Cell as TextCell, Joint, Spellings, TextColumn};
+use crate::data::DataError;
 use crate::data::schema::Kind;
+use crate::data::table::Shelver;
 use crate::data::value::{DAY_MICROS, format_iso, format_number};
 
 /// Whole numbers up to this size are exact as doubles.
-const EXACT: i64 = 1 << 53;
+const EXACT: u64 = 1 << 53;
 
 /// A cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,8 +41,65 @@ impl Cell<'_> {
     }
 }
 
+/// The type that holds all cells seen so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// There is nothing in any.
+    Missing,
+    Whole {
+        /// Whether doubles hold them all.
+        is_exact: bool,
+    },
+    Real,
+    Flag,
+    Temporal(Kind),
+    Text,
+}
+
+impl Shape {
+    /// The type that holds this cell, too. In whatever order cells come, they end at the same type.
+    pub fn widened(self, cell: &Cell<'_>) -> Self {
+        if cell.is_missing() {
+            return self;
+        }
+        match (self, *cell) {
+            (Self::Missing, cell) => Self::of(cell),
+            (Self::Whole { is_exact }, Cell::Whole(value)) => Self::Whole {
+                is_exact: is_exact && is_exact_as_double(value),
+            },
+            (Self::Whole { is_exact: true } | Self::Real, Cell::Real(_)) => Self::Real,
+            (Self::Real, Cell::Whole(value)) if is_exact_as_double(value) => Self::Real,
+            (Self::Flag, Cell::Flag(_)) => Self::Flag,
+            (Self::Temporal(known), Cell::Temporal(kind, _)) if known == kind => self,
+            (Self::Temporal(Kind::Date | Kind::Datetime), Cell::Temporal(Kind::Date | Kind::Datetime, _)) => {
+                Self::Temporal(Kind::Datetime)
+            }
+            _ => Self::Text,
+        }
+    }
+
+    /// The type of one cell.
+    fn of(cell: Cell<'_>) -> Self {
+        match cell {
+            Cell::Missing => Self::Missing,
+            Cell::Whole(value) => Self::Whole {
+                is_exact: is_exact_as_double(value),
+            },
+            Cell::Real(_) => Self::Real,
+            Cell::Flag(_) => Self::Flag,
+            Cell::Temporal(kind, _) => Self::Temporal(kind),
+            Cell::Text(_) => Self::Text,
+        }
+    }
+}
+
+const fn is_exact_as_double(value: i64) -> bool {
+    value.unsigned_abs() <= EXACT
+}
+
 /// One column while its cells arrive.
 pub(super) struct MixedColumn {
+    shape: Shape,
     values: Values,
     rows: usize,
 }
@@ -58,18 +115,38 @@ enum Values {
 }
 
 impl MixedColumn {
+    /// A column of which nothing is known.
     pub fn new() -> Self {
+        Self::of(Shape::Missing)
+    }
+
+    /// A column whose cells all have room in this type.
+    pub fn of(shape: Shape) -> Self {
+        let values = match shape {
+            Shape::Missing => Values::Missing,
+            Shape::Whole { .. } => Values::Whole(Vec::new()),
+            Shape::Real => Values::Real(Vec::new()),
+            Shape::Flag => Values::Flag(Vec::new()),
+            Shape::Temporal(kind) => Values::Temporal(kind, Vec::new()),
+            Shape::Text => Values::Text(Box::new(TextColumn::new())),
+        };
         Self {
-            values: Values::Missing,
+            shape,
+            values,
             rows: 0,
         }
+    }
+
+    /// The type that holds its cells.
+    pub const fn shape(&self) -> Shape {
+        self.shape
     }
 
     pub fn push(&mut self, cell: Cell<'_>) {
         if cell.is_missing() {
             self.push_missing();
         } else {
-            self.make_room_for(cell);
+            self.widen(self.shape.widened(&cell));
             self.put(cell);
         }
         self.rows += 1;
@@ -85,36 +162,27 @@ impl MixedColumn {
         }
     }
 
-    /// Gives the column a type that holds this cell, too.
-    fn make_room_for(&mut self, cell: Cell<'_>) {
+    /// Gives the column a type in which its cells have room.
+    fn widen(&mut self, shape: Shape) {
         let rows = self.rows;
-        let widened = match (&self.values, cell) {
-            (Values::Missing, cell) => Some(match cell {
-                Cell::Whole(_) => Values::Whole(vec![None; rows]),
-                Cell::Real(_) => Values::Real(vec![None; rows]),
-                Cell::Flag(_) => Values::Flag(vec![None; rows]),
-                Cell::Temporal(kind, _) => Values::Temporal(kind, vec![None; rows]),
-                Cell::Text(_) | Cell::Missing => self.as_text(),
-            }),
-            (Values::Whole(_), Cell::Whole(_))
-            | (Values::Real(_), Cell::Real(_))
-            | (Values::Flag(_), Cell::Flag(_))
-            | (Values::Temporal(Kind::Datetime, _), Cell::Temporal(Kind::Date, _))
-            | (Values::Text(_), _) => None,
-            (Values::Real(_), Cell::Whole(value)) if value.abs() <= EXACT => None,
-            (Values::Whole(values), Cell::Real(_))
-                if values.iter().flatten().all(|value| value.abs() <= EXACT) =>
-            {
+        let widened = match (&self.values, shape) {
+            (Values::Missing, Shape::Whole { .. }) => Some(Values::Whole(vec![None; rows])),
+            (Values::Missing, Shape::Real) => Some(Values::Real(vec![None; rows])),
+            (Values::Missing, Shape::Flag) => Some(Values::Flag(vec![None; rows])),
+            (Values::Missing, Shape::Temporal(kind)) => Some(Values::Temporal(kind, vec![None; rows])),
+            (Values::Whole(values), Shape::Real) => {
                 let reals = values.iter().map(|value| value.map(|value| value as f64));
                 Some(Values::Real(reals.collect()))
             }
-            (Values::Temporal(known, _), Cell::Temporal(kind, _)) if *known == kind => None,
-            (Values::Temporal(Kind::Date, days), Cell::Temporal(Kind::Datetime, _)) => {
+            (Values::Temporal(Kind::Date, days), Shape::Temporal(Kind::Datetime)) => {
                 let moments = days.iter().map(|day| day.map(|day| day * DAY_MICROS));
                 Some(Values::Temporal(Kind::Datetime, moments.collect()))
             }
-            _ => Some(self.as_text()),
+            (Values::Text(_), _) => None,
+            (_, Shape::Text) => Some(self.as_text()),
+            _ => None,
         };
+        self.shape = shape;
         if let Some(values) = widened {
             self.values = values;
         }
@@ -151,6 +219,12 @@ impl MixedColumn {
             push_text(&mut column, row, cell.map(spelled).as_deref());
         }
         Values::Text(column)
+    }
+
+    /// The cells so far; the column goes on without them.
+    pub fn take(&mut self) -> Vec<ArrayRef> {
+        let rest = Self::of(self.shape);
+        std::mem::replace(self, rest).finish()
     }
 
     pub fn finish(self) -> Vec<ArrayRef> {
@@ -201,20 +275,19 @@ fn push_text(column: &mut TextColumn, row: usize, text: Option<&str>) {
     let _ = column.push((row / CHUNK_ROWS) as u32, cell, Spellings::default());
 }
 
-/// The columns as batches; each has the same number of rows, and at least one.
-pub(super) fn assemble(names: &[String], columns: Vec<MixedColumn>) -> (SchemaRef, Vec<RecordBatch>) {
-    let arrays: Vec<Vec<ArrayRef>> = columns.into_iter().map(MixedColumn::finish).collect();
-    let fields = names
-        .iter()
-        .zip(&arrays)
-        .map(|(name, chunks)| Field::new(name, chunks[0].data_type().clone(), true));
-    let schema = Arc::new(ArrowSchema::new(fields.collect::<Vec<_>>()));
-    let batches = (0..arrays[0].len()).map(|chunk| {
-        let columns = arrays.iter().map(|chunks| Arc::clone(&chunks[chunk])).collect();
-        RecordBatch::try_new(Arc::clone(&schema), columns).expect("every column got every row")
-    });
-    let batches = batches.collect();
-    (schema, batches)
+/// Puts the cells of columns where a table's rows lie; each has the same number of rows.
+pub(super) fn shelve(
+    columns: impl Iterator<Item = Vec<ArrayRef>>,
+    shelver: &mut Shelver<'_>,
+) -> Result<(), DataError> {
+    let mut columns: Vec<_> = columns.map(Vec::into_iter).collect();
+    loop {
+        let piece: Vec<_> = columns.iter_mut().filter_map(Iterator::next).collect();
+        if piece.is_empty() {
+            return Ok(());
+        }
+        shelver.push(piece)?;
+    }
 }
 
 #[cfg(test)]
@@ -230,6 +303,42 @@ mod tests {
             .map(|row| crate::data::table::cell(&array, row, &mut buffer).map(str::to_owned))
             .collect();
         (array.data_type().to_string(), texts)
+    }
+
+    #[test]
+    fn the_type_does_not_depend_on_the_order_and_holds_from_the_start() {
+        let (date, moment) = (Kind::Date, Kind::Datetime);
+        let cells = [
+            Cell::Missing,
+            Cell::Whole(3),
+            Cell::Whole(i64::MIN),
+            Cell::Real(0.5),
+            Cell::Flag(true),
+            Cell::Temporal(date, 1),
+            Cell::Temporal(moment, 1_000_000),
+            Cell::Text("x"),
+        ];
+        let shape_of = |cells: &[Cell<'_>]| cells.iter().fold(Shape::Missing, Shape::widened);
+        for a in cells {
+            for b in cells {
+                for c in cells {
+                    let shape = shape_of(&[a, b, c]);
+                    for order in [[a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
+                        assert_eq!(shape_of(&order), shape, "{order:?}");
+                    }
+                    let mut growing = MixedColumn::new();
+                    let mut known = MixedColumn::of(shape);
+                    for cell in [a, b, c] {
+                        growing.push(cell);
+                        known.push(cell);
+                    }
+                    assert_eq!((growing.shape(), known.shape()), (shape, shape));
+                    let (first, known_first) = (growing.take(), known.take());
+                    assert_eq!(first[0].data_type(), known_first[0].data_type());
+                    assert!(growing.take().is_empty());
+                }
+            }
+        }
     }
 
     #[test]

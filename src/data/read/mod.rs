@@ -33,8 +33,7 @@ pub struct ReadOptions {
     /// More spellings of a missing cell than the empty one. (A schema's own list is applied when it is used, so
     /// this is rarely needed.)
     pub missing: Vec<String>,
-    /// Where the rows may lie. Without a folder all stay in memory; with one, those of a text, Parquet or Arrow file that
-    /// are too many go there (a database's and a workbook's stay).
+    /// Where the rows may lie. Without a folder all stay in memory; with one, those that are too many go there.
     pub room: Arc<Room>,
 }
 
@@ -130,8 +129,12 @@ fn read_by_content(
             })
         }
         sniff::Form::Typed(form) => typed::read_file(path, copy, form, &options.room, progress),
-        sniff::Form::Sqlite => sqlite::read(path, copy, options, progress),
+        sniff::Form::Sqlite => {
+            check_part(path, "sheet", (&options.form.sheet, &options.form.table))?;
+            sqlite::read(path, copy, options, progress)
+        }
         sniff::Form::Zip if xlsx::is_workbook(path, from_start().map_err(io)?)? => {
+            check_part(path, "table", (&options.form.table, &options.form.sheet))?;
             let copy = from_start().map_err(io)?;
             xlsx::read(path, copy, options, progress)
         }
@@ -141,6 +144,22 @@ fn read_by_content(
             found: "a zip archive and no Excel workbook",
             remedy: "unpack it, or save the sheet as .xlsx or CSV",
         }),
+    }
+}
+
+/// A sheet that is named in a database says what nobody can do, and the reverse, unless the right one is named too.
+fn check_part(
+    path: &Path,
+    said: &'static str,
+    (other, own): (&Option<String>, &Option<String>),
+) -> Result<(), DataError> {
+    match (other, own) {
+        (Some(wanted), None) => Err(DataError::OtherKindOfPart {
+            path: path.to_owned(),
+            said,
+            wanted: wanted.clone(),
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::text_form::encoding_of;
+use super::scan::count_lines;
+use super::text_form::{encoding_of, is_text_with_nuls};
 use super::typed::Typed;
 use crate::data::DataError;
 
@@ -87,7 +88,15 @@ pub(super) fn recognise(path: &Path, head: &[u8]) -> Result<Form, DataError> {
     if let Some((_, key, found, remedy)) = MAGICS.iter().find(|(magic, ..)| head.starts_with(magic)) {
         return not_a_table(key, found, remedy);
     }
-    if head.contains(&0) && encoding_of(head, head.len() < HEAD_BYTES).is_none() {
+    if let Some(nul) = memchr::memchr(0, head)
+        && encoding_of(head, head.len() < HEAD_BYTES).is_none()
+    {
+        if is_text_with_nuls(head) {
+            return Err(DataError::NulInText {
+                path: path.to_owned(),
+                line: count_lines(&head[..nul]) + 1,
+            });
+        }
         return not_a_table(
             "not-a-table-binary",
             "a binary file",
@@ -124,6 +133,7 @@ mod tests {
             (b" \n\n", "empty"),
             (b"\xff\xfe", "empty"),
             (b"ab\x00\x01", "binary"),
+            (b"a,b\n1,2\n3,\x00\n", "line 3"),
         ] {
             let error = recognise(csv, head).unwrap_err().to_string();
             assert!(error.contains(word) && error.contains("t.csv"), "{error}");

@@ -1,27 +1,32 @@
 //! A table (or view) of an SQLite database: the one that is named, else the first by name.
 //!
 //! Its cells have types of their own, whatever the columns say: a column is of whole numbers, of numbers, or of text, as
-//! all its cells are. What a column declares (boolean, date, time) is believed where the cells bear it out.
+//! all its cells are. What a column declares (boolean, date, time) is believed where the cells bear it out. So the rows
+//! are walked through twice, within one transaction: for the columns' types, and for the cells, which go where a table's
+//! rows lie a round at a time.
 
 use std::fs::File;
 use std::path::Path;
 
-use arrow::datatypes::SchemaRef;
-use arrow::record_batch::RecordBatch;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use super::form::FileForm;
-use super::mixed::{self, Cell, MixedColumn};
+use super::mixed::{self, Cell, MixedColumn, Shape};
 use super::{ReadOptions, check_names, digest};
 use crate::data::schema::Kind;
-use crate::data::table::{Origin, TableSource};
+use crate::data::spill::Room;
+use crate::data::table::{Origin, Shelved, Shelver, TableSource};
 use crate::data::value::{file_name, parse_iso};
 use crate::data::{DataError, Table};
 use crate::num::progress::Progress;
 
 /// Rows between two looks at the progress.
 const STRIDE: u64 = 1 << 12;
+/// Passes that the progress counts: the hash, the types, the cells.
+const PASSES: u64 = 3;
+/// What a cell takes while its round is read, without its text.
+const CELL_BYTES: u64 = 16;
 
 /// Reads the table that the options name, or the only one.
 pub(super) fn read(
@@ -30,7 +35,7 @@ pub(super) fn read(
     options: &ReadOptions,
     progress: &Progress,
 ) -> Result<Table, DataError> {
-    let (digest, bytes) = digest(path, &mut file, 2, progress)?;
+    let (digest, bytes) = digest(path, &mut file, PASSES, progress)?;
     let database = Database {
         path,
         progress,
@@ -52,7 +57,7 @@ pub(super) fn read(
             parts: tables,
         });
     };
-    let (schema, batches) = database.read(&connection, &table)?;
+    let shelved = database.read(&connection, &table, &options.room)?;
     let origin = Origin {
         name: file_name(path).into_owned(),
         path: Some(path.to_owned()),
@@ -65,7 +70,7 @@ pub(super) fn read(
         digest: Some(digest),
         bytes,
     };
-    Ok(Table::assemble(origin, schema, batches))
+    Ok(Table::of_shelved(origin, shelved))
 }
 
 struct Database<'a> {
@@ -77,16 +82,23 @@ struct Database<'a> {
 impl Database<'_> {
     fn failed(&self, error: &rusqlite::Error) -> DataError {
         let kind = error.sqlite_error_code();
-        let path = self.path.to_owned();
         match kind {
-            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-                DataError::Changed { path }
-            }
-            _ => DataError::CorruptFile {
-                path,
-                kind: "SQLite",
-                reason: error.to_string(),
-            },
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => self.changed(),
+            _ => self.damaged(error),
+        }
+    }
+
+    fn damaged(&self, reason: impl ToString) -> DataError {
+        DataError::CorruptFile {
+            path: self.path.to_owned(),
+            kind: "SQLite",
+            reason: reason.to_string(),
+        }
+    }
+
+    fn changed(&self) -> DataError {
+        DataError::Changed {
+            path: self.path.to_owned(),
         }
     }
 
@@ -102,56 +114,127 @@ impl Database<'_> {
         names(connection).map_err(|error| self.failed(&error))
     }
 
-    fn read(&self, connection: &Connection, table: &str) -> Result<(SchemaRef, Vec<RecordBatch>), DataError> {
+    fn read(&self, connection: &Connection, table: &str, room: &Room) -> Result<Shelved, DataError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
-        let quoted = format!("\"{}\"", table.replace('"', "\"\""));
-        let count: i64 = connection
-            .query_row(&format!("SELECT count(*) FROM {quoted}"), [], |row| row.get(0))
-            .map_err(failed)?;
-        let mut statement = connection
-            .prepare(&format!("SELECT * FROM {quoted}"))
-            .map_err(failed)?;
-        let mut columns = columns_of(connection, table).map_err(failed)?;
+        // Whatever others write meanwhile, both walks see the same rows.
+        let unchanging = connection.unchecked_transaction().map_err(failed)?;
+        let columns = columns_of(&unchanging, table).map_err(failed)?;
         check_names(self.path, columns.iter().map(|column| column.name.as_str()))?;
-        let mut rows = statement.query([]).map_err(failed)?;
-        let mut done = 0_u64;
-        while let Some(row) = rows.next().map_err(failed)? {
-            for (index, column) in columns.iter_mut().enumerate() {
-                column.push(self.path, row.get_ref(index).map_err(failed)?, done)?;
-            }
-            done += 1;
-            if done.is_multiple_of(STRIDE) {
-                self.progress.check()?;
-                let share = (done as f64 / count.max(1) as f64).min(1.0);
-                self.progress
-                    .set(self.bytes + (self.bytes as f64 * share) as u64, 2 * self.bytes);
-            }
-        }
-        if done == 0 {
+        let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
+        let rows: i64 = unchanging
+            .query_row(&format!("SELECT count(*) FROM {}", quoted(table)), [], |row| {
+                row.get(0)
+            })
+            .map_err(failed)?;
+        if rows == 0 || columns.is_empty() {
             return Err(DataError::NoRows {
                 path: self.path.to_owned(),
             });
         }
-        self.progress.set(2 * self.bytes, 2 * self.bytes);
-        let (names, cells): (Vec<_>, Vec<_>) = columns
-            .into_iter()
-            .map(|column| (column.name, column.cells))
-            .unzip();
-        Ok(mixed::assemble(&names, cells))
+        let walk = Walk {
+            database: self,
+            connection: &unchanging,
+            query: format!("SELECT {} FROM {}", names.join(", "), quoted(table)),
+            columns: &columns,
+            rows,
+        };
+        let mut shapes = vec![Shape::Missing; columns.len()];
+        walk.go(1, &mut |index, cell| {
+            shapes[index] = shapes[index].widened(&cell);
+            Ok(())
+        })?;
+        let mut shelver = Shelver::new(room);
+        let mut round: Vec<MixedColumn> = shapes.iter().map(|shape| MixedColumn::of(*shape)).collect();
+        let mut bytes = 0;
+        let mut shelve = |round: &mut [MixedColumn]| {
+            // A view may have other rows each time that it is asked.
+            if round
+                .iter()
+                .zip(&shapes)
+                .any(|(column, shape)| column.shape() != *shape)
+            {
+                return Err(self.changed());
+            }
+            mixed::shelve(round.iter_mut().map(MixedColumn::take), &mut shelver)
+        };
+        walk.go(2, &mut |index, cell| {
+            bytes += CELL_BYTES;
+            if let Cell::Text(text) = cell {
+                bytes += text.len() as u64;
+            }
+            round[index].push(cell);
+            if bytes >= room.round() && index + 1 == columns.len() {
+                bytes = 0;
+                shelve(&mut round)?;
+            }
+            Ok(())
+        })?;
+        shelve(&mut round)?;
+        if shelver.rows() == 0 {
+            return Err(self.changed());
+        }
+        self.progress.set(PASSES * self.bytes, PASSES * self.bytes);
+        shelver
+            .finish(columns.iter().map(|column| column.name.as_str()))
+            .map_err(|error| self.damaged(error))
     }
 }
 
-/// One column: what it declares, and its cells.
+/// A name as a query has it.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The rows of a table, to be walked through.
+struct Walk<'a> {
+    database: &'a Database<'a>,
+    connection: &'a Connection,
+    query: String,
+    columns: &'a [Column],
+    rows: i64,
+}
+
+impl Walk<'_> {
+    /// Hands over each cell of each row with the place of its column. `pass` is how many passes came before.
+    fn go(
+        &self,
+        pass: u64,
+        take: &mut dyn FnMut(usize, Cell<'_>) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
+        let Database {
+            path,
+            progress,
+            bytes,
+        } = *self.database;
+        let failed = |error: rusqlite::Error| self.database.failed(&error);
+        let mut statement = self.connection.prepare(&self.query).map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        let mut done = 0_u64;
+        while let Some(row) = rows.next().map_err(failed)? {
+            for (index, column) in self.columns.iter().enumerate() {
+                let value = row.get_ref(index).map_err(failed)?;
+                take(index, column.cell(path, value, done)?)?;
+            }
+            done += 1;
+            if done.is_multiple_of(STRIDE) {
+                progress.check()?;
+                let share = (done as f64 / self.rows.max(1) as f64).min(1.0);
+                progress.set(pass * bytes + (bytes as f64 * share) as u64, PASSES * bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One column, and what it declares.
 struct Column {
     name: String,
     declared: Option<Kind>,
-    cells: MixedColumn,
 }
 
 impl Column {
-    fn push(&mut self, path: &Path, value: ValueRef<'_>, row: u64) -> Result<(), DataError> {
-        let path = || path.to_owned();
-        let cell = match value {
+    fn cell<'a>(&self, path: &Path, value: ValueRef<'a>, row: u64) -> Result<Cell<'a>, DataError> {
+        Ok(match value {
             ValueRef::Null => Cell::Missing,
             ValueRef::Integer(flag @ (0 | 1)) if self.declared == Some(Kind::Boolean) => {
                 Cell::Flag(flag == 1)
@@ -160,7 +243,7 @@ impl Column {
             ValueRef::Real(value) => Cell::Real(value),
             ValueRef::Text(text) => {
                 let text = std::str::from_utf8(text).map_err(|_| DataError::CorruptFile {
-                    path: path(),
+                    path: path.to_owned(),
                     kind: "SQLite",
                     reason: format!("row {}, column {} is not UTF-8 text", row + 1, self.name),
                 })?;
@@ -170,26 +253,25 @@ impl Column {
             }
             ValueRef::Blob(_) => {
                 return Err(DataError::UnsupportedColumn {
-                    path: path(),
+                    path: path.to_owned(),
                     column: self.name.clone(),
                     found: "BLOB".to_owned(),
                 });
             }
-        };
-        self.cells.push(cell);
-        Ok(())
+        })
     }
 }
 
-/// The columns of a table or view, without cells.
+/// The columns of a table or view, those that it works out from others among them.
 fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Column>> {
-    let mut statement = connection.prepare("SELECT name, type FROM pragma_table_info(?1) ORDER BY cid")?;
+    // 1 marks the hidden columns of a virtual table, which are no part of its rows.
+    let query = "SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid";
+    let mut statement = connection.prepare(query)?;
     let columns = statement.query_map([table], |row| {
         let declared: String = row.get(1)?;
         Ok(Column {
             name: row.get(0)?,
             declared: kind_of(&declared),
-            cells: MixedColumn::new(),
         })
     })?;
     columns.collect()
@@ -266,6 +348,32 @@ mod tests {
             line(1),
             texts(["-", "2.5", "word", "-", "-", "2019-03-31", "a", "-", "0.5"])
         );
+    }
+
+    #[test]
+    fn columns_that_are_worked_out_are_read_in_their_place() {
+        let (_folder, path) = database(
+            "CREATE TABLE t (a INTEGER, twice INTEGER GENERATED ALWAYS AS (2 * a) VIRTUAL, b TEXT,
+                 both TEXT AS (b || a) STORED, flag BOOLEAN AS (a > 1));
+             INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'y');",
+        );
+        let table = read(&path, None).unwrap();
+        assert_eq!(
+            table.column_names().collect::<Vec<_>>(),
+            ["a", "twice", "b", "both", "flag"]
+        );
+        let cells = ["2", "4", "y", "y2", "true"].map(|cell| Some(cell.to_owned()));
+        assert_eq!(table.preview(1..2).unwrap()[0], cells);
+    }
+
+    #[test]
+    fn a_view_is_read_as_a_table_is() {
+        let (_folder, path) = database(
+            "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3);
+             CREATE VIEW calm AS SELECT a, a || '!' AS loud FROM t;",
+        );
+        let table = read(&path, Some("calm")).unwrap();
+        assert_eq!(table.cell(2, 1).unwrap().as_deref(), Some("3!"));
     }
 
     #[test]

@@ -28,6 +28,20 @@ pub(super) fn encoding_of(bytes: &[u8], is_whole: bool) -> Option<TextEncoding> 
     }
 }
 
+/// Whether bytes are text but for zeros among them: a damaged file, or UTF-16 of Latin letters.
+pub(super) fn is_text_with_nuls(bytes: &[u8]) -> bool {
+    let rest: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    let text = match std::str::from_utf8(&rest) {
+        Ok(text) => text,
+        // The last character may be cut off.
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    !text.contains(|letter: char| letter.is_control() && !letter.is_whitespace())
+}
+
 /// UTF-16 without a mark: the high bytes of Latin letters, digits and delimiters are zero.
 fn wide(bytes: &[u8]) -> Option<TextEncoding> {
     let zeros = |offset| {
@@ -45,7 +59,14 @@ fn wide(bytes: &[u8]) -> Option<TextEncoding> {
         TextEncoding::UTF_16BE
     };
     let most = even.max(odd);
-    let is_clear = most >= 4 && most * 20 > bytes.len() && even.min(odd) * 20 <= most;
+    // Letters of other scripts have high bytes of their own, so that a zero in twenty bytes is enough; but where all
+    // bytes between the zeros are text by themselves, nearly every second one must be zero.
+    let least = if is_text_with_nuls(bytes) {
+        bytes.len() * 9 / 20
+    } else {
+        bytes.len() / 20
+    };
+    let is_clear = most >= 4 && most > least && even.min(odd) * 20 <= most;
     let whole = &bytes[..bytes.len() - bytes.len() % 2];
     let (text, has_faults) = encoding.get().decode_without_bom_handling(whole);
     // Bytes of another kind decode to characters, too, but hardly to lines of them.
@@ -265,5 +286,29 @@ mod tests {
         let latin = encoding_of(b"Gr\xf6\xdfe,\xdcbung und Fl\xe4che\n1,2\n", true).unwrap();
         assert_eq!(latin.name(), "windows-1252");
         assert_eq!(encoding_of(b"ab\0\x01\x02\0\0\0", true), None);
+        // Without a mark, and hardly a Latin letter.
+        let wide: Vec<u16> = text.encode_utf16().collect();
+        let little: Vec<u8> = wide.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+        assert_eq!(encoding_of(&little, true), Some(TextEncoding::UTF_16LE));
+    }
+
+    #[test]
+    fn ascii_with_nuls_is_not_wide() {
+        // Fields of fixed width that their program filled with zeros; a zero before each line, always at an odd place.
+        for line in [
+            &b"ab,1\0\0\0,x\0\n"[..],
+            b"abcdefgh,1234567\n\0",
+            b"xy,\x0012345678,\0\n",
+        ] {
+            let text = line.repeat(40);
+            assert_eq!(
+                encoding_of(&text, true),
+                None,
+                "{:?}",
+                String::from_utf8_lossy(&text)
+            );
+            assert!(is_text_with_nuls(&text));
+        }
+        assert!(!is_text_with_nuls(b"\0\x01\x02"));
     }
 }

@@ -23,6 +23,7 @@ use crate::data::spill::Room;
 use crate::data::table::{Origin, Shelved, Shelver, TableSource, normal_batch, normal_schema, text_type};
 use crate::data::value::file_name;
 use crate::data::{DataError, Table};
+use crate::num::caught;
 use crate::num::progress::Progress;
 
 /// Bytes for which another thread is worth starting.
@@ -188,11 +189,11 @@ fn decode(
         progress,
     };
     // The decoder is not ours and the bytes are anybody's: should it panic, that is one more damaged file.
-    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(decoding))) {
-        Ok(Ok(shelved)) => Ok(Table::of_shelved(origin, shelved)),
-        Ok(Err(Trouble::Told(error))) => Err(error),
-        Ok(Err(Trouble::Damage(reason))) => Err(corrupt(reason)),
-        Err(_) => Err(corrupt("its pages do not decode".to_owned())),
+    match caught(|| read(decoding)) {
+        Some(Ok(shelved)) => Ok(Table::of_shelved(origin, shelved)),
+        Some(Err(Trouble::Told(error))) => Err(error),
+        Some(Err(Trouble::Damage(reason))) => Err(corrupt(reason)),
+        None => Err(corrupt("its pages do not decode".to_owned())),
     }
 }
 

@@ -8,8 +8,6 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use arrow::datatypes::SchemaRef;
-use arrow::record_batch::RecordBatch;
 use calamine::{DataRef, Dimensions, Reader as _, SheetType, SheetVisible, Xlsx, XlsxError};
 use zip::ZipArchive;
 
@@ -17,12 +15,13 @@ use super::form::FileForm;
 use super::mixed::{self, Cell, MixedColumn};
 use super::{ReadOptions, check_names, digest};
 use crate::data::schema::Kind;
-use crate::data::table::{Origin, TableSource};
+use crate::data::spill::Room;
+use crate::data::table::{Origin, Shelved, Shelver, TableSource};
 use crate::data::value::{DAY_MICROS, file_name, format_number, parse_iso};
 use crate::data::{DataError, Table};
 use crate::message;
-use crate::num::Message;
 use crate::num::progress::Progress;
+use crate::num::{Message, caught};
 
 /// Unpacked bytes that any workbook may have.
 const ROOM: u64 = if cfg!(test) { 1 << 24 } else { 1 << 30 };
@@ -76,13 +75,14 @@ pub(super) fn read(
     let (digest, bytes) = digest(path, &mut file, 2, progress)?;
     let reading = Reading {
         path,
+        room: &options.room,
         progress,
         bytes,
     };
     // The reader is not ours and the bytes are anybody's: should it panic, that is one more damaged file.
     let work = || reading.sheet(file, options.form.sheet.as_deref());
-    let (sheet, sheets, (schema, batches)) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(reading.damaged("its cells do not decode")))?;
+    let (sheet, sheets, shelved) =
+        caught(work).unwrap_or_else(|| Err(reading.damaged("its cells do not decode")))?;
     let origin = Origin {
         name: file_name(path).into_owned(),
         path: Some(path.to_owned()),
@@ -95,17 +95,18 @@ pub(super) fn read(
         digest: Some(digest),
         bytes,
     };
-    Ok(Table::assemble(origin, schema, batches))
+    Ok(Table::of_shelved(origin, shelved))
 }
 
 #[derive(Clone, Copy)]
 struct Reading<'a> {
     path: &'a Path,
+    room: &'a Room,
     progress: &'a Progress,
     bytes: u64,
 }
 
-type Found = (String, Vec<String>, (SchemaRef, Vec<RecordBatch>));
+type Found = (String, Vec<String>, Shelved);
 
 impl Reading<'_> {
     fn damaged(&self, reason: impl ToString) -> DataError {
@@ -236,7 +237,7 @@ impl Reading<'_> {
         workbook: &mut Workbook,
         name: &str,
         merged: &[Dimensions],
-    ) -> Result<(SchemaRef, Vec<RecordBatch>), DataError> {
+    ) -> Result<Shelved, DataError> {
         let failed = |error: XlsxError| self.failed(&error);
         let is_1904 = workbook.has_1904_epoch();
         let mut reader = workbook.worksheet_cells_reader(name).map_err(failed)?;
@@ -287,7 +288,12 @@ impl Reading<'_> {
                 path: self.path.to_owned(),
             });
         }
-        Ok(mixed::assemble(&table.names, table.columns))
+        // A sheet is short enough to be read whole; what it takes afterwards is another matter.
+        let mut shelver = Shelver::new(self.room);
+        mixed::shelve(table.columns.into_iter().map(MixedColumn::finish), &mut shelver)?;
+        shelver
+            .finish(table.names.iter().map(String::as_str))
+            .map_err(|error| self.damaged(error))
     }
 
     /// One row of the sheet: nothing, the header, or a row of the table.

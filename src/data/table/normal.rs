@@ -46,10 +46,19 @@ pub(in crate::data) fn text_type() -> DataType {
 /// The types of a whole table, or the column that has no place in one.
 pub(in crate::data) fn normal_schema(path: &Path, schema: &ArrowSchema) -> Result<SchemaRef, DataError> {
     let fields = schema.fields().iter().map(|field| {
-        let found = normal_type(field.data_type()).ok_or_else(|| DataError::UnsupportedColumn {
-            path: path.to_owned(),
-            column: field.name().clone(),
-            found: field.data_type().to_string(),
+        let found = normal_type(field.data_type()).ok_or_else(|| match field.data_type() {
+            DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_) => DataError::BytesColumn {
+                path: path.to_owned(),
+                column: field.name().clone(),
+            },
+            other => DataError::UnsupportedColumn {
+                path: path.to_owned(),
+                column: field.name().clone(),
+                found: other.to_string(),
+            },
         })?;
         Ok(Field::new(field.name(), found, true))
     });

@@ -15,8 +15,8 @@ use rten_tensor::Layout as _;
 use super::extractor::{Features, OnnxChoice};
 use super::{ComparisonError, ModelError};
 use crate::data::image::ImageForm;
-use crate::num::Progress;
 use crate::num::files::read_whole;
+use crate::num::{Progress, caught};
 
 /// No model of features is larger.
 const MOST_BYTES: u64 = 1 << 31;
@@ -201,8 +201,7 @@ impl OnnxExtractor {
 
 /// Runs what reads a file that anybody may have made: its panic is an error like any other.
 fn guarded<T>(work: impl FnOnce() -> Result<T, ModelError>) -> Result<T, ModelError> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(ModelError::Fails("it cannot be run".to_owned())))
+    caught(work).unwrap_or_else(|| Err(ModelError::Fails("it cannot be run".to_owned())))
 }
 
 fn load(bytes: Vec<u8>) -> Result<Model, ModelError> {

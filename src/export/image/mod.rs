@@ -239,6 +239,12 @@ impl Write for HashedFile {
     }
 }
 
+/// Bytes of images as PNG files.
+pub(super) fn file_bytes(images: &DrawnImages, form: ImageForm) -> io::Result<u64> {
+    let files = images.bytes.chunks_exact(form.pixels());
+    files.map(|image| Ok(png(image, form)?.len() as u64)).sum()
+}
+
 /// One image as a PNG file.
 fn png(bytes: &[u8], form: ImageForm) -> io::Result<Vec<u8>> {
     use image::{ExtendedColorType, ImageEncoder as _, codecs::png::PngEncoder};

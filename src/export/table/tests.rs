@@ -5,6 +5,7 @@ use rand::SeedableRng as _;
 use super::*;
 use crate::data::{EncoderSettings, NumericCode, ReadOptions, RowEncoder, Table, read_table};
 use crate::num::Progress;
+use crate::num::machine::free_space;
 
 const SCHEMA: &str = r#"
 version = 1
@@ -203,7 +204,14 @@ fn targets_are_checked_before_any_row() {
         .unwrap_err()
         .to_string();
     assert!(said.contains("1048575") && said.contains("out.xlsx"), "{said}");
-    TableFormat::check_rows(&there, usize::MAX).unwrap();
+    TableFormat::check_rows(&there, 1_000_000).unwrap();
+    TableFormat::check_rows(&folder.path().join("out.parquet"), usize::MAX).unwrap();
+    if free_space(folder.path()).is_some() {
+        let said = TableFormat::check_rows(&there, usize::MAX)
+            .unwrap_err()
+            .to_string();
+        assert!(said.contains("TB") && said.contains("free"), "{said}");
+    }
     let lost = folder.path().join("no/out.csv");
     assert!(matches!(
         TableWriter::create(&lost, &schema, false),

@@ -116,6 +116,77 @@ fn rows_in_a_file_are_those_in_memory() {
     assert!(error.contains("gone"), "{error}");
 }
 
+/// Rows of a database: a column whose type only its last cell tells, and more rows than a round has.
+#[test]
+fn a_databases_rows_in_a_file_are_those_in_memory() {
+    let bench = Bench::new();
+    let path = bench.folder.path().join("t.db");
+    let mut connection = rusqlite::Connection::open(&path).unwrap();
+    let writing = connection.transaction().unwrap();
+    writing
+        .execute_batch("CREATE TABLE t (few TEXT, more TEXT, number REAL, late, day DATE, none)")
+        .unwrap();
+    let mut insert = writing
+        .prepare("INSERT INTO t VALUES (?1, ?2, ?3, ?4, ?5, NULL)")
+        .unwrap();
+    for row in 0..150_000_i64 {
+        let day = (row % 5 > 0).then(|| format!("2019-03-{:02}", 1 + row % 31));
+        let more = if row < 60_000 { row % 9 } else { row };
+        insert
+            .execute((
+                format!("kind {}", row % 7),
+                format!("text number {more}"),
+                row as f64 / 4.0,
+                row,
+                day,
+            ))
+            .unwrap();
+    }
+    drop(insert);
+    writing
+        .execute("UPDATE t SET late = 'a word' WHERE rowid = 150000", [])
+        .unwrap();
+    writing.commit().unwrap();
+    drop(connection);
+
+    let [whole, rounds, filed] = rooms(bench.folder.path()).map(|room| read_in(&room, &path).unwrap());
+    assert!(whole.file_bytes().is_none() && rounds.file_bytes().is_none());
+    assert!(filed.file_bytes().is_some());
+    assert!(rounds.pieces() > whole.pieces() && filed.pieces() >= 9);
+    let expected = cells(&whole);
+    assert_eq!(expected.len(), 150_000);
+    let line = |row: usize, words: [&str; 4]| {
+        let words = words.map(|word| (!word.is_empty()).then(|| word.to_owned()));
+        assert_eq!(expected[row][..4], words, "{row}");
+    };
+    line(8, ["kind 1", "text number 8", "2.0", "8"]);
+    line(149_999, ["kind 3", "text number 149999", "37499.75", "a word"]);
+    let found = serde_json::to_value(profile(&whole, &Progress::new()).unwrap()).unwrap();
+    for table in [&rounds, &filed] {
+        assert!(cells(table) == expected);
+        let own = profile(table, &Progress::new()).unwrap();
+        assert_eq!(serde_json::to_value(own).unwrap(), found);
+    }
+}
+
+/// A sheet is read whole; afterwards its rows lie where others do.
+#[test]
+fn a_sheets_rows_go_to_a_file_too() {
+    let bench = Bench::new();
+    let path = bench.folder.path().join("t.xlsx");
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet();
+    sheet.write_row(0, 0, ["word", "number"]).unwrap();
+    for row in 1..3000_u32 {
+        sheet.write(row, 0, format!("w{}", row % 5)).unwrap();
+        sheet.write(row, 1, f64::from(row) / 2.0).unwrap();
+    }
+    workbook.save(&path).unwrap();
+    let [whole, rounds, filed] = rooms(bench.folder.path()).map(|room| read_in(&room, &path).unwrap());
+    assert!(filed.file_bytes().is_some() && rounds.file_bytes().is_none());
+    assert!(cells(&filed) == cells(&whole));
+}
+
 #[test]
 fn what_is_wrong_in_a_later_round_has_its_place() {
     let bench = Bench::new();

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use arrow::record_batch::RecordBatch;
 use rust_xlsxwriter as out;
 use zip::write::SimpleFileOptions;
 
@@ -173,8 +174,8 @@ fn days_are_those_that_a_sheet_shows() {
     ] {
         let mut column = MixedColumn::new();
         column.push(moment_cell(serial, false));
-        let (schema, batches) = mixed::assemble(&["day".to_owned()], vec![column]);
-        let table = Table::from_batches("t", &schema, &batches).unwrap();
+        let batch = RecordBatch::try_from_iter([("day", column.finish().remove(0))]).unwrap();
+        let table = Table::from_batches("t", &batch.schema(), &[batch]).unwrap();
         let found = table.cell(0, 0).unwrap().unwrap();
         assert_eq!(if serial == 0.0 { "00:00:00" } else { shown }, found, "{serial}");
     }
