@@ -166,7 +166,7 @@ fn a_bad_session_is_told_beside_the_path() {
 /// Opens a table by its path from the welcome page.
 fn open_path(harness: &mut Harness<'static, App>, texts: &Texts, path: &Path) {
     if harness.state().snapshot().dataset.is_some() {
-        go(harness, Key::K);
+        visit(harness, texts.get("page-data"));
         press(harness, texts.get("action-close"));
         wait(harness, "no table", |snapshot| snapshot.dataset.is_none());
     }
@@ -189,7 +189,8 @@ fn may_be_missing(harness: &Harness<'static, App>, column: &str) -> bool {
 fn a_files_review_and_plan_outlive_another_table() {
     let home = tempfile::tempdir().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let rows: String = (0..60).map(|row| format!("{},{},red\n", row, row % 7)).collect();
+    let lines: Vec<String> = (0..60).map(|row| format!("{row},{},red", row % 7)).collect();
+    let rows = lines.join("\n");
     let [first, second] = ["first.csv", "second.csv"].map(|name| folder.path().join(name));
     std::fs::write(&first, format!("age,visits,colour\n{rows}")).unwrap();
     std::fs::write(&second, format!("x,y,z\n{rows}")).unwrap();

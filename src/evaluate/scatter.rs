@@ -116,8 +116,8 @@ fn deviate<S: Simd>(simd: S, rows: &[f32], near: &[f64], strips: &mut [Strip], s
                 let (left, right) = (left - low, right - high);
                 left.store_slice(&mut strip[..PANEL / 2]);
                 right.store_slice(&mut strip[PANEL / 2..]);
-                low_sum = low_sum + left;
-                high_sum = high_sum + right;
+                low_sum += left;
+                high_sum += right;
             }
             low_sum.store_slice(&mut sums[..PANEL / 2]);
             high_sum.store_slice(&mut sums[PANEL / 2..]);
