@@ -102,6 +102,7 @@ pub(super) struct MixedColumn {
     shape: Shape,
     values: Values,
     rows: usize,
+    is_respelled: bool,
 }
 
 enum Values {
@@ -134,7 +135,13 @@ impl MixedColumn {
             shape,
             values,
             rows: 0,
+            is_respelled: false,
         }
+    }
+
+    /// Whether cells became text that had become something else before: a 1 among fractions is then spelled 1.0.
+    pub const fn is_respelled(&self) -> bool {
+        self.is_respelled
     }
 
     /// The type that holds its cells.
@@ -182,6 +189,8 @@ impl MixedColumn {
             (_, Shape::Text) => Some(self.as_text()),
             _ => None,
         };
+        let can_hold_others = matches!(self.shape, Shape::Real | Shape::Temporal(Kind::Datetime));
+        self.is_respelled |= can_hold_others && shape == Shape::Text;
         self.shape = shape;
         if let Some(values) = widened {
             self.values = values;

@@ -1,9 +1,9 @@
 //! A table (or view) of an SQLite database: the one that is named, else the first by name.
 //!
 //! Its cells have types of their own, whatever the columns say: a column is of whole numbers, of numbers, or of text, as
-//! all its cells are. What a column declares (boolean, date, time) is believed where the cells bear it out. So the rows
-//! are walked through twice, within one transaction: for the columns' types, and for the cells, which go where a table's
-//! rows lie a round at a time.
+//! all its cells are. What a column declares (boolean, date, time) is believed where the cells bear it out. So rows that
+//! are many are walked through twice, within one transaction: for the columns' types, and for the cells, which go where a
+//! table's rows lie a round at a time. Few are held until their types are known.
 
 use std::fs::File;
 use std::path::Path;
@@ -27,6 +27,8 @@ const STRIDE: u64 = 1 << 12;
 const PASSES: u64 = 3;
 /// What a cell takes while its round is read, without its text.
 const CELL_BYTES: u64 = 16;
+/// Cells of at most so many bytes are held until the columns' types are known.
+const AT_ONCE: u64 = 1 << 28;
 
 /// Reads the table that the options name, or the only one.
 pub(super) fn read(
@@ -138,39 +140,9 @@ impl Database<'_> {
             columns: &columns,
             rows,
         };
-        let mut shapes = vec![Shape::Missing; columns.len()];
-        walk.go(1, &mut |index, cell| {
-            shapes[index] = shapes[index].widened(&cell);
-            Ok(())
-        })?;
         let mut shelver = Shelver::new(room);
-        let mut round: Vec<MixedColumn> = shapes.iter().map(|shape| MixedColumn::of(*shape)).collect();
-        let mut bytes = 0;
-        let mut shelve = |round: &mut [MixedColumn]| {
-            // A view may have other rows each time that it is asked.
-            if round
-                .iter()
-                .zip(&shapes)
-                .any(|(column, shape)| column.shape() != *shape)
-            {
-                return Err(self.changed());
-            }
-            mixed::shelve(round.iter_mut().map(MixedColumn::take), &mut shelver)
-        };
-        walk.go(2, &mut |index, cell| {
-            bytes += CELL_BYTES;
-            if let Cell::Text(text) = cell {
-                bytes += text.len() as u64;
-            }
-            round[index].push(cell);
-            if bytes >= room.round() && index + 1 == columns.len() {
-                bytes = 0;
-                shelve(&mut round)?;
-            }
-            Ok(())
-        })?;
-        shelve(&mut round)?;
-        if shelver.rows() == 0 {
+        let is_whole = walk.at_once(room, &mut shelver)? || walk.by_rounds(room, &mut shelver)?;
+        if !is_whole || shelver.rows() == 0 {
             return Err(self.changed());
         }
         self.progress.set(PASSES * self.bytes, PASSES * self.bytes);
@@ -195,12 +167,65 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Hands over each cell of each row with the place of its column. `pass` is how many passes came before.
+    /// Reads all rows if they are few. Tells whether they were, and each cell that became text says what it says alone.
+    fn at_once(&self, room: &Room, shelver: &mut Shelver<'_>) -> Result<bool, DataError> {
+        let width = self.columns.len() as u64;
+        let most = AT_ONCE.min(room.table_bytes);
+        if (self.rows as u64).saturating_mul(width * CELL_BYTES) > most {
+            return Ok(false);
+        }
+        let mut all: Vec<MixedColumn> = self.columns.iter().map(|_| MixedColumn::new()).collect();
+        let mut bytes = 0;
+        let is_whole = self.go(1, &mut |index, cell| {
+            bytes += size_of(cell);
+            all[index].push(cell);
+            Ok(bytes <= most && !all[index].is_respelled())
+        })?;
+        if is_whole {
+            mixed::shelve(all.into_iter().map(MixedColumn::finish), shelver)?;
+        }
+        Ok(is_whole)
+    }
+
+    /// Reads the columns' types, then all rows, a round at a time. Tells whether the rows were the same both times: those
+    /// of a view need not be.
+    fn by_rounds(&self, room: &Room, shelver: &mut Shelver<'_>) -> Result<bool, DataError> {
+        let mut shapes = vec![Shape::Missing; self.columns.len()];
+        self.go(1, &mut |index, cell| {
+            shapes[index] = shapes[index].widened(&cell);
+            Ok(true)
+        })?;
+        let mut round: Vec<MixedColumn> = shapes.iter().map(|shape| MixedColumn::of(*shape)).collect();
+        let mut shelve = |round: &mut [MixedColumn]| {
+            let is_same = round
+                .iter()
+                .zip(&shapes)
+                .all(|(column, shape)| column.shape() == *shape);
+            if is_same {
+                mixed::shelve(round.iter_mut().map(MixedColumn::take), shelver)?;
+            }
+            Ok::<_, DataError>(is_same)
+        };
+        let mut bytes = 0;
+        let is_same = self.go(2, &mut |index, cell| {
+            bytes += size_of(cell);
+            round[index].push(cell);
+            if bytes < room.round() || index + 1 < self.columns.len() {
+                return Ok(true);
+            }
+            bytes = 0;
+            shelve(&mut round)
+        })?;
+        Ok(is_same && shelve(&mut round)?)
+    }
+
+    /// Hands over each cell of each row with the place of its column, as long as more is wanted. Tells whether that were
+    /// all. `pass` is how many passes came before.
     fn go(
         &self,
         pass: u64,
-        take: &mut dyn FnMut(usize, Cell<'_>) -> Result<(), DataError>,
-    ) -> Result<(), DataError> {
+        take: &mut dyn FnMut(usize, Cell<'_>) -> Result<bool, DataError>,
+    ) -> Result<bool, DataError> {
         let Database {
             path,
             progress,
@@ -213,7 +238,9 @@ impl Walk<'_> {
         while let Some(row) = rows.next().map_err(failed)? {
             for (index, column) in self.columns.iter().enumerate() {
                 let value = row.get_ref(index).map_err(failed)?;
-                take(index, column.cell(path, value, done)?)?;
+                if !take(index, column.cell(path, value, done)?)? {
+                    return Ok(false);
+                }
             }
             done += 1;
             if done.is_multiple_of(STRIDE) {
@@ -222,7 +249,15 @@ impl Walk<'_> {
                 progress.set(pass * bytes + (bytes as f64 * share) as u64, PASSES * bytes);
             }
         }
-        Ok(())
+        Ok(true)
+    }
+}
+
+/// What a cell takes while it is held.
+const fn size_of(cell: Cell<'_>) -> u64 {
+    match cell {
+        Cell::Text(text) => CELL_BYTES + text.len() as u64,
+        _ => CELL_BYTES,
     }
 }
 
@@ -364,6 +399,17 @@ mod tests {
         );
         let cells = ["2", "4", "y", "y2", "true"].map(|cell| Some(cell.to_owned()));
         assert_eq!(table.preview(1..2).unwrap()[0], cells);
+    }
+
+    #[test]
+    fn text_says_what_the_cells_say_whatever_came_before_it() {
+        let (_folder, path) = database(
+            "CREATE TABLE t (a, d DATE); INSERT INTO t VALUES (1, '2019-03-31'), (0.5, NULL), ('x', 'y');",
+        );
+        let table = read(&path, None).unwrap();
+        let cells: Vec<_> = (0..3).map(|row| table.cell(row, 0).unwrap().unwrap()).collect();
+        assert_eq!(cells, ["1", "0.5", "x"]);
+        assert_eq!(table.cell(0, 1).unwrap().as_deref(), Some("2019-03-31"));
     }
 
     #[test]
