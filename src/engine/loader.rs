@@ -22,7 +22,7 @@ use crate::engine::snapshot::{Dataset, EpsilonAnswer, LoadStage, PlanPreview};
 use crate::export::Recipe;
 use crate::message;
 use crate::num::{Message, Progress};
-use crate::privacy::ledger::Total;
+use crate::privacy::ledger::{Budget, PrivacyUnit};
 
 /// How many tasks may wait; the coordinator sends a new plan or check only after the last one's answer.
 const QUEUE: usize = 64;
@@ -56,8 +56,8 @@ pub(super) enum Task {
     Plan {
         dataset: Arc<Dataset>,
         request: Box<RunRequest>,
-        /// The data set's total, of which the plan takes a share.
-        total: Option<Total>,
+        /// What the data set has spent, of whose total the plan takes a share.
+        budget: Option<Box<Budget>>,
     },
     /// Find the ε at which a plan's noise is what a person can stand.
     FindEpsilon {
@@ -174,7 +174,7 @@ fn serve(inbox: &Receiver<Task>, room: &Room, notes: &Sender<Note>) {
             Task::Plan {
                 dataset,
                 request,
-                total,
+                budget,
             } => {
                 let planned = super::catching(Area::Train, || Planned::of(&request, &dataset));
                 let events = planned
@@ -184,8 +184,14 @@ fn serve(inbox: &Receiver<Task>, room: &Room, notes: &Sender<Note>) {
                     .map(|plan| Arc::new(plan.events()));
                 let share = events
                     .as_ref()
-                    .zip(total)
+                    .zip(budget.as_ref().and_then(|budget| budget.total))
                     .and_then(|(events, total)| total.share_of(events));
+                let unit = PrivacyUnit::from(&*dataset.schema);
+                let refusal = events
+                    .as_ref()
+                    .zip(budget.as_deref())
+                    .and_then(|(events, budget)| budget.refuses(events.neighboring, &unit))
+                    .map(|error| Problem::new(Area::Ledger, &error));
                 let target = request.target.filter(|_| dataset.images.is_none());
                 let advice = target.and_then(|target| Advice::on_table(&dataset.schema, target.epsilon));
                 Note::Planned {
@@ -195,6 +201,7 @@ fn serve(inbox: &Receiver<Task>, room: &Room, notes: &Sender<Note>) {
                         outcome: planned.map(|plan| plan.summary()),
                         outdated: false,
                         share,
+                        refusal,
                         advice,
                         events,
                     }),

@@ -210,6 +210,8 @@ pub struct PlanPreview {
     pub outdated: bool,
     /// The share of the data set's total that the run would hold; `None` without a total or a promise.
     pub share: Option<f64>,
+    /// Why the ledger would refuse the run whatever it cost: its promise does not add up with the total's.
+    pub refusal: Option<Problem>,
     /// The method to begin with on such a table at this ε; `None` for images and without a promise.
     pub advice: Option<Advice>,
     /// All that the run may do; `None` without a promise.

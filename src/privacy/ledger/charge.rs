@@ -8,7 +8,7 @@ use super::entry::{Charge, PrivacyUnit, Reservation, Total};
 use super::read;
 use super::record::{Cost, Earlier};
 use super::state::{Account, State, adds_up};
-use crate::privacy::EventList;
+use crate::privacy::{EventList, Neighboring};
 
 /// The share by which a sum may pass the whole, since its last digits are rounded: far below what any ε is
 /// stated to.
@@ -46,7 +46,13 @@ pub(super) fn against_total(
     let Some(total) = &account.total else {
         return Ok(None);
     };
-    same_promise(account, &job.events, &job.unit)?;
+    if let Some(differs) = differs(
+        &account.name,
+        account.promise.as_ref(),
+        (job.events.neighboring, &job.unit),
+    ) {
+        return Err(differs);
+    }
     let curve = Curve::of(&job.events)?;
     let limits = total
         .limits()
@@ -75,25 +81,25 @@ pub(super) fn against_total(
     })
 }
 
-fn same_promise(account: &Account, events: &EventList, unit: &PrivacyUnit) -> Result<(), LedgerError> {
-    let Some((kept, kept_unit)) = &account.promise else {
-        return Ok(());
-    };
-    if !adds_up(*kept, events.neighboring) {
-        return Err(LedgerError::RelationDiffers {
-            dataset_name: account.name.clone(),
+/// Why a job's promise does not add up with what was promised of the data set so far.
+pub(super) fn differs(
+    name: &str,
+    promised: Option<&(Neighboring, PrivacyUnit)>,
+    (relation, unit): (Neighboring, &PrivacyUnit),
+) -> Option<LedgerError> {
+    let (kept, kept_unit) = promised?;
+    if !adds_up(*kept, relation) {
+        return Some(LedgerError::RelationDiffers {
+            dataset_name: name.to_owned(),
             kept: *kept,
-            asked: events.neighboring,
+            asked: relation,
         });
     }
-    if !kept_unit.adds_up_with(unit) {
-        return Err(LedgerError::UnitDiffers {
-            dataset_name: account.name.clone(),
-            kept: kept_unit.clone(),
-            asked: unit.clone(),
-        });
-    }
-    Ok(())
+    (!kept_unit.adds_up_with(unit)).then(|| LedgerError::UnitDiffers {
+        dataset_name: name.to_owned(),
+        kept: kept_unit.clone(),
+        asked: unit.clone(),
+    })
 }
 
 /// Puts the jobs from before a total under it: their costs at the order at which most of the total is left.

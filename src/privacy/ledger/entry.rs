@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::LedgerError;
+use super::charge::differs;
 use crate::privacy::{EventList, Neighboring};
 
 /// Knows a data set by the keyed hash of its content.
@@ -297,6 +299,8 @@ pub struct Budget {
     pub dataset_name: String,
     /// The total, if one is set.
     pub total: Option<Total>,
+    /// The relation and the unit that the total is kept under; `None` without a total, or before its first job.
+    pub promise: Option<(Neighboring, PrivacyUnit)>,
     /// Shares of the total by the Rényi filter; `None` without a total.
     pub shares: Option<Shares>,
     /// Settled jobs, added up by basic composition: as information, an upper bound.
@@ -309,6 +313,14 @@ pub struct Budget {
     pub jobs: u64,
     /// Jobs of which nothing was kept: thrown away, or failed.
     pub discarded: u64,
+}
+
+impl Budget {
+    /// Why a job under this relation, for this unit, would be refused whatever it cost: its promise does not add up with
+    /// the total's.
+    pub fn refuses(&self, relation: Neighboring, unit: &PrivacyUnit) -> Option<LedgerError> {
+        differs(&self.dataset_name, self.promise.as_ref(), (relation, unit))
+    }
 }
 
 /// A data set that the ledger knows.

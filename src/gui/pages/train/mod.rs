@@ -324,7 +324,10 @@ impl TrainPage {
         let plan = self.answer(cx)?;
         match &plan.outcome {
             Err(problem) => Some(t.say(&problem.message)),
-            Ok(_) => cost::over_total(cx, plan),
+            Ok(_) => match &plan.refusal {
+                Some(problem) => Some(t.say(&problem.message)),
+                None => cost::over_total(cx, plan),
+            },
         }
     }
 
