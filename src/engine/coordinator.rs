@@ -10,6 +10,7 @@ mod meaning;
 mod nearest;
 mod plans;
 mod releases;
+mod review;
 mod runs;
 
 use std::path::{Path, PathBuf};
