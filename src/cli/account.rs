@@ -8,8 +8,8 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::output::{CliError, print_json, print_line};
-use crate::num::Delta;
 use crate::num::files::read_whole;
+use crate::num::{Delta, Readable};
 use crate::privacy::{AccountantKind, EventList};
 
 /// A million different events.
@@ -139,7 +139,8 @@ pub fn run(args: &AccountArgs) -> Result<(), CliError> {
         .map(|list| list.neighboring)
         .unwrap_or_default();
     print_line(&format!(
-        "ε = {epsilon} at δ = {delta:e} ({relation}, by {accountant})"
+        "ε = {} at δ = {delta:e} ({relation}, by {accountant})",
+        Readable(epsilon)
     ))
 }
 

@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use crate::cli::account::parse_delta;
 use crate::cli::output::{CliError, print_json, print_line};
-use crate::num::{Delta, Epsilon, SamplingRate};
+use crate::num::{Delta, Epsilon, Readable, SamplingRate};
 use crate::privacy::{
-    AccountantKind, CalibrationError, Neighboring, calibrate, gaussian, gaussian_sigma, laplace_scale,
+    AccountantKind, Bracket, CalibrationError, Neighboring, calibrate, gaussian, gaussian_sigma,
+    laplace_scale,
 };
 
 /// Arguments of `calibrate`.
@@ -177,6 +178,17 @@ fn dpsgd_answer(args: &DpsgdArgs) -> Result<DpsgdAnswer, CliError> {
         args.accountant,
     )
     .map_err(failed)?;
+    // The search ends at the least noise of its bracket, with most of the budget left.
+    if found.epsilon < args.epsilon * (1.0 - 1e-3) && found.value <= Bracket::noise().low {
+        return Err(CliError::Failure {
+            message: format!("no noise comes near epsilon {}", Readable(args.epsilon)),
+            causes: vec![format!(
+                "the least noise multiplier that is looked for, {}, keeps epsilon {} already",
+                found.value,
+                Readable(found.epsilon)
+            )],
+        });
+    }
     Ok(DpsgdAnswer {
         noise_multiplier: found.value,
         epsilon: found.epsilon,
@@ -197,7 +209,9 @@ pub fn run(args: &CalibrateArgs) -> Result<(), CliError> {
             }
             print_line(&format!(
                 "σ = {} keeps ε = {} at δ = {:e}",
-                answer.sigma, answer.epsilon, args.delta
+                Readable(answer.sigma),
+                Readable(answer.epsilon),
+                args.delta
             ))
         }
         Mechanism::Laplace(args) => {
@@ -205,7 +219,11 @@ pub fn run(args: &CalibrateArgs) -> Result<(), CliError> {
             if args.json {
                 return print_json(&answer);
             }
-            print_line(&format!("scale = {} keeps ε = {}", answer.scale, answer.epsilon))
+            print_line(&format!(
+                "scale = {} keeps ε = {}",
+                Readable(answer.scale),
+                Readable(answer.epsilon)
+            ))
         }
         Mechanism::Dpsgd(args) => {
             let answer = dpsgd_answer(args)?;
@@ -214,8 +232,8 @@ pub fn run(args: &CalibrateArgs) -> Result<(), CliError> {
             }
             print_line(&format!(
                 "noise multiplier = {} keeps ε = {} at δ = {:e} ({}, by {})",
-                answer.noise_multiplier,
-                answer.epsilon,
+                Readable(answer.noise_multiplier),
+                Readable(answer.epsilon),
                 args.delta,
                 match args.relation {
                     Relation::AddRemove => Neighboring::AddRemoveOne,
@@ -290,6 +308,44 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_ends_of_the_numbers_are_answered_or_explained() {
+        let dpsgd = |epsilon, delta| {
+            let words = ["dpsgd", "--epsilon", epsilon, "--delta", delta];
+            let more = ["--sampling-rate", "0.01", "--steps", "10"];
+            let all: Vec<&str> = words.iter().chain(&more).copied().collect();
+            let Mechanism::Dpsgd(args) = mechanism(&all).unwrap() else {
+                panic!()
+            };
+            dpsgd_answer(&args)
+        };
+        for delta in ["5e-324", "1e-5", "0.9999999999999999"] {
+            let said = dpsgd("1e308", delta).unwrap_err().to_string();
+            assert!(said.contains("0.001") && said.contains("1e308"), "{said}");
+            match dpsgd("1e-320", delta) {
+                Ok(answer) => assert!(answer.noise_multiplier > 0.0 && answer.epsilon <= 1e-320),
+                Err(error) => assert!(
+                    error.to_string().contains("smallest epsilon that works"),
+                    "{error}"
+                ),
+            }
+        }
+        for (epsilon, delta) in [("1e308", "5e-324"), ("1e308", "1e-5"), ("1e-320", "1e-5")] {
+            let Mechanism::Gaussian(args) =
+                mechanism(&["gaussian", "--epsilon", epsilon, "--delta", delta]).unwrap()
+            else {
+                panic!()
+            };
+            let answer = gaussian_answer(&args).unwrap();
+            assert!(answer.sigma > 0.0 && answer.sigma.is_finite() && answer.epsilon <= args.epsilon);
+        }
+        let Mechanism::Laplace(args) = mechanism(&["laplace", "--epsilon", "1e-320"]).unwrap() else {
+            panic!()
+        };
+        let said = laplace_answer(&args).unwrap_err().to_string();
+        assert!(said.contains("smallest epsilon that works is 5.56"), "{said}");
     }
 
     #[test]

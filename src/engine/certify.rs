@@ -10,8 +10,8 @@ use crate::engine::run_job::FinishedRun;
 use crate::engine::snapshot::{Dataset, RunClaims};
 use crate::engine::{Method, PrivacyTarget, RunRequest};
 use crate::export::certificate::{
-    Certificate, CertificateFacts, Choices, DataSet, Domain, DomainColumn, NoiseKind, Sampling, Software,
-    Spending, Stop, SyntheticFile,
+    Certificate, CertificateFacts, Choices, DataSet, Domain, DomainColumn, NoiseKind, Records, Sampling,
+    Software, Spending, Stop, SyntheticFile,
 };
 use crate::export::{Recipe, Written};
 use crate::message;
@@ -69,6 +69,7 @@ pub(super) fn claims(finished: &FinishedRun) -> Result<RunClaims, Problem> {
         guarantee: certificate.guarantee,
         relation: certificate.relation,
         unit: certificate.unit,
+        records: certificate.records.unwrap_or_default(),
         not_protected: certificate.not_protected,
         not_accounted: certificate.not_accounted,
         schema: Arc::clone(&finished.dataset.schema),
@@ -88,6 +89,11 @@ fn facts(finished: &FinishedRun) -> CertificateFacts {
             public: schema.public,
         },
         method: finished.request.method.name().into(),
+        records: if finished.dataset.images.is_some() {
+            Records::Images
+        } else {
+            Records::Rows
+        },
         events: private.then(|| charged_events(finished)),
         delta: finished.plan.delta.unwrap_or(0.0),
         // One plan, made before the first look at the rows: the tightest accountant is right for it. (The plan was

@@ -9,6 +9,7 @@ use crate::engine::session::Session;
 use crate::engine::snapshot::Released;
 use crate::engine::told;
 use crate::export::Written;
+use crate::export::certificate::Records;
 use crate::num::Message;
 use crate::privacy::ledger::EntryId;
 use crate::train::StopReason;
@@ -157,6 +158,8 @@ pub struct Exported {
     pub table: PathBuf,
     /// Its hash, size and rows.
     pub written: Written,
+    /// What its records are.
+    pub records: Records,
     /// The certificate beside it.
     pub certificate: PathBuf,
     /// The certificate as a page to print.

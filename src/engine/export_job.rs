@@ -152,6 +152,7 @@ impl ExportJob {
             run: self.request.run,
             table: targets.table,
             written,
+            records: certificate.records.unwrap_or_default(),
             certificate: targets.certificate,
             certificate_page: targets.page,
             recipe: targets.recipe,

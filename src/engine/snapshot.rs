@@ -13,7 +13,7 @@ use crate::engine::interrupted::Interrupted;
 use crate::engine::meaning::MeaningAnswer;
 use crate::engine::several::Composed;
 use crate::evaluate::image::{LiveFigures, Neighbour};
-use crate::export::certificate::{Guarantee, NotAccounted, NotProtected};
+use crate::export::certificate::{Guarantee, NotAccounted, NotProtected, Records};
 use crate::num::{Message, StewardOnly};
 use crate::privacy::ledger::{Budget, DatasetSummary, Entry, EntryId, PrivacyUnit};
 use crate::privacy::{EventList, Neighboring};
@@ -362,6 +362,8 @@ pub struct RunClaims {
     pub relation: Option<Neighboring>,
     /// Whose presence is hidden.
     pub unit: Option<PrivacyUnit>,
+    /// What its records are.
+    pub records: Records,
     /// What is not protected.
     pub not_protected: Vec<NotProtected>,
     /// What was done with private figures in view.

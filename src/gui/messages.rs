@@ -384,10 +384,7 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
             crate::gui::pages::explore::released::asked(cx, &released.request),
         ),
         EngineEvent::Exported(exported) => plain(
-            t.with(
-                "event-exported",
-                [("rows", format::count(exported.written.rows).into())],
-            ),
+            crate::gui::pages::export::written(cx, exported),
             std::iter::once(exported.table.display().to_string())
                 .chain(exported.written.rules.iter().map(|kept| {
                     t.with(

@@ -9,6 +9,7 @@ pub mod machine;
 mod message;
 pub mod progress;
 mod random;
+mod readable;
 mod steward;
 mod units;
 
@@ -17,5 +18,6 @@ pub use caught::{caught, silence_caught_panics};
 pub use message::{Argument, Fills, Message};
 pub use progress::{Cancelled, Progress};
 pub use random::{RandomOrigin, RandomSource};
+pub use readable::Readable;
 pub use steward::StewardOnly;
 pub use units::{ClipNorm, Delta, Epsilon, NoiseMultiplier, SamplingRate, UnitError};

@@ -8,7 +8,7 @@
 use thiserror::Error;
 
 use super::{AccountantKind, AccountingError, EventList, Neighboring, PrivacyEvent, gaussian};
-use crate::num::{Delta, Epsilon, UnitError};
+use crate::num::{Delta, Epsilon, Readable, UnitError};
 
 /// A calibrated setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Calibrated {
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum CalibrationError {
     /// Even the safest value passes the budget.
-    #[error("the budget is too small: the smallest epsilon that works is {smallest_epsilon}")]
+    #[error("the budget is too small: the smallest epsilon that works is {}", Readable(*.smallest_epsilon))]
     BudgetTooSmall {
         /// ε at the safest value of the bracket.
         smallest_epsilon: f64,
@@ -105,13 +105,36 @@ impl Bracket {
 /// Gaussian mechanism (Balle & Wang 2018), to the last bits.
 ///
 /// # Errors
-/// δ = 0, or a sensitivity that is not positive and finite.
+/// δ = 0, a sensitivity that is not positive and finite, or a budget that takes more noise than a number can hold.
 pub fn gaussian_sigma(epsilon: Epsilon, delta: Delta, sensitivity: f64) -> Result<f64, CalibrationError> {
     if delta.get() == 0.0 {
         return Err(CalibrationError::DeltaZero);
     }
     check_sensitivity(sensitivity)?;
-    Ok(sensitivity / gaussian::largest_mu(epsilon.get(), delta.get()))
+    let mu = gaussian::largest_mu(epsilon.get(), delta.get());
+    noise_of_ratio(sensitivity, mu, |mu| gaussian::epsilon(mu, delta.get().ln()))
+}
+
+/// The least noise with sensitivity over noise at most `ratio`. Rounding takes none away, and never all of it.
+///
+/// # Errors
+/// The ε of the most noise that a number can hold, where that is too little.
+fn noise_of_ratio(
+    sensitivity: f64,
+    ratio: f64,
+    epsilon: impl Fn(f64) -> f64,
+) -> Result<f64, CalibrationError> {
+    let mut noise = sensitivity / ratio;
+    while sensitivity / noise > ratio {
+        noise = noise.next_up();
+    }
+    if noise.is_finite() {
+        Ok(noise)
+    } else {
+        Err(CalibrationError::BudgetTooSmall {
+            smallest_epsilon: epsilon(sensitivity / f64::MAX),
+        })
+    }
 }
 
 /// The least σ, to 1e-4 relative, for which discrete Gaussian noise on a statistic that one unit changes by at most
@@ -144,22 +167,10 @@ pub fn discrete_gaussian_sigma(
 /// McSherry, Nissim, Smith 2006), rounded so that Δ/b is not above ε.
 ///
 /// # Errors
-/// A sensitivity that is not positive and finite.
+/// A sensitivity that is not positive and finite, or a budget that takes more noise than a number can hold.
 pub fn laplace_scale(epsilon: Epsilon, sensitivity: f64) -> Result<f64, CalibrationError> {
     check_sensitivity(sensitivity)?;
-    let mut scale = sensitivity / epsilon.get();
-    while sensitivity / scale > epsilon.get() {
-        scale = scale.next_up();
-    }
-    if scale.is_finite() && scale > 0.0 {
-        Ok(scale)
-    } else {
-        Err(CalibrationError::Setting(
-            "sensitivity over epsilon",
-            "representable",
-            scale,
-        ))
-    }
+    noise_of_ratio(sensitivity, epsilon.get(), |smallest| smallest)
 }
 
 fn check_sensitivity(sensitivity: f64) -> Result<(), CalibrationError> {

@@ -20,6 +20,18 @@ pub enum Language {
     Chinese,
 }
 
+/// What is hidden, as [`Meaning::odds_sentence`] and [`caveats`] call it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Unit {
+    /// A row of a table.
+    #[default]
+    Row,
+    /// An image.
+    Image,
+    /// A person, with all that is known of them.
+    Person,
+}
+
 /// What is known of a guarantee.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Meaning {
@@ -148,17 +160,38 @@ impl Meaning {
         if all > 0.0 { hits / all } else { prior }
     }
 
-    /// The odds in plain words: a fair guess beside the best attack. Numbers are rounded up.
-    pub fn odds_sentence(&self, language: Language) -> String {
+    /// The odds of one unit in plain words: a fair guess beside the best attack. Numbers are rounded up.
+    pub fn odds_sentence(&self, language: Language, unit: Unit) -> String {
         let right = rounded_up(100.0 * self.accuracy(0.5));
         let found = rounded_up(100.0 * self.true_positive_rate(0.01));
-        match language {
-            Language::English => format!(
+        match (language, unit) {
+            (Language::English, Unit::Row) => format!(
+                "Of 100 attackers who must each say whether one row is in the data, guessing gets 50 right; \
+                 seeing everything released, at most {right}. An attacker who may be wrong about 1 in 100 rows that \
+                 are not in the data recognises at most {found} of 100 that are."
+            ),
+            (Language::English, Unit::Image) => format!(
+                "Of 100 attackers who must each say whether one image is in the data, guessing gets 50 right; \
+                 seeing everything released, at most {right}. An attacker who may be wrong about 1 in 100 images that \
+                 are not in the data recognises at most {found} of 100 that are."
+            ),
+            // The very words of certificates of version 1, which `verify` compares.
+            (Language::English, Unit::Person) => format!(
                 "Of 100 attackers who must each say whether one person is in the data, guessing gets 50 right; \
                  seeing everything released, at most {right}. An attacker who may wrongly accuse 1 person in 100 \
                  recognises at most {found} of 100 who are in the data."
             ),
-            Language::Chinese => format!(
+            (Language::Chinese, Unit::Row) => format!(
+                "若有 100 名攻击者各自判断某一行是否在数据中，随机猜测会有 50 人猜对；看到全部发布内容后，\
+                 最多 {right} 人猜对。若攻击者每 100 行不在数据中的行里可误判 1 行，则每 100 行在数据中的行里\
+                 最多能认出 {found} 行。"
+            ),
+            (Language::Chinese, Unit::Image) => format!(
+                "若有 100 名攻击者各自判断某一张图像是否在数据中，随机猜测会有 50 人猜对；看到全部发布内容后，\
+                 最多 {right} 人猜对。若攻击者每 100 张不在数据中的图像里可误判 1 张，则每 100 张在数据中的图像里\
+                 最多能认出 {found} 张。"
+            ),
+            (Language::Chinese, Unit::Person) => format!(
                 "若有 100 名攻击者各自判断某人是否在数据中，随机猜测会有 50 人猜对；看到全部发布内容后，\
                  最多 {right} 人猜对。若攻击者每 100 个不在数据中的人里可误判 1 人，则每 100 个在数据中的人里\
                  最多能认出 {found} 人。"
@@ -168,16 +201,36 @@ impl Meaning {
 }
 
 /// What must stand beside every figure: whom they speak of, and what they leave out.
-pub const fn caveats(language: Language) -> [&'static str; 3] {
-    match language {
-        Language::English => [
+pub const fn caveats(language: Language, unit: Unit) -> [&'static str; 3] {
+    match (language, unit) {
+        (Language::English, Unit::Row) => [
             "These are bounds for the worst case: an attacker who knows every other row.",
             "Rows are taken to be independent; relatives, or rows of a person beyond those that the unit covers, can give more away.",
             "What is true of the population is not protected: it can be learned without anyone's row.",
         ],
-        Language::Chinese => [
+        (Language::English, Unit::Image) => [
+            "These are bounds for the worst case: an attacker who knows every other image.",
+            "Images are taken to be independent; several of one person or thing can give more away.",
+            "What is true of the population is not protected: it can be learned without any one image.",
+        ],
+        (Language::English, Unit::Person) => [
+            "These are bounds for the worst case: an attacker who knows the rows of everybody else.",
+            "Persons are taken to be independent; relatives, or rows of a person beyond those that the unit covers, can give more away.",
+            "What is true of the population is not protected: it can be learned without anyone's rows.",
+        ],
+        (Language::Chinese, Unit::Row) => [
             "这些是最坏情况下的上界：攻击者已知其余所有行。",
             "假定各行相互独立；亲属，或同一人超出保护单位所含的行，可能泄露更多。",
+            "总体的规律不受保护：没有任何人的数据也能得知。",
+        ],
+        (Language::Chinese, Unit::Image) => [
+            "这些是最坏情况下的上界：攻击者已知其余所有图像。",
+            "假定各图像相互独立；同一人或同一物的多张图像可能泄露更多。",
+            "总体的规律不受保护：没有任何一张图像也能得知。",
+        ],
+        (Language::Chinese, Unit::Person) => [
+            "这些是最坏情况下的上界：攻击者已知其余所有人的行。",
+            "假定各人相互独立；亲属，或同一人超出保护单位所含的行，可能泄露更多。",
             "总体的规律不受保护：没有任何人的数据也能得知。",
         ],
     }
@@ -286,32 +339,40 @@ mod tests {
     }
 
     #[test]
-    fn sentences_round_up_and_name_both_numbers() {
-        let sentence = Meaning::Pair {
+    fn sentences_round_up_and_name_both_numbers_and_the_unit() {
+        let one = Meaning::Pair {
             epsilon: 1.0,
             delta: 0.0,
+        };
+        for (unit, english, chinese) in [
+            (Unit::Row, "one row", "2.8 行"),
+            (Unit::Image, "one image", "2.8 张"),
+            (Unit::Person, "one person", "2.8 人"),
+        ] {
+            let sentence = one.odds_sentence(Language::English, unit);
+            for part in ["at most 73.2", "at most 2.8", english] {
+                assert!(sentence.contains(part), "{part}: {sentence}");
+            }
+            let sentence = one.odds_sentence(Language::Chinese, unit);
+            for part in ["最多 73.2", chinese] {
+                assert!(sentence.contains(part), "{part}: {sentence}");
+            }
         }
-        .odds_sentence(Language::English);
-        assert!(
-            sentence.contains("at most 73.2") && sentence.contains("at most 2.8"),
-            "{sentence}"
-        );
-        let sentence = Meaning::Pair {
-            epsilon: 1.0,
-            delta: 0.0,
-        }
-        .odds_sentence(Language::Chinese);
-        assert!(
-            sentence.contains("最多 73.2") && sentence.contains("2.8 人"),
-            "{sentence}"
-        );
         let nothing = Meaning::Pair {
             epsilon: 1e9,
             delta: 0.0,
         }
-        .odds_sentence(Language::English);
+        .odds_sentence(Language::English, Unit::Row);
         assert!(nothing.contains("at most 100"), "{nothing}");
         assert_eq!(rounded_up(62.0), "62");
+    }
+
+    #[test]
+    fn only_rows_are_called_rows() {
+        for language in [Language::English, Language::Chinese] {
+            let said = caveats(language, Unit::Image).concat();
+            assert!(!said.contains("row") && !said.contains('行'), "{said}");
+        }
     }
 
     #[test]

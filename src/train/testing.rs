@@ -6,6 +6,8 @@ use rand::RngExt;
 
 use crate::data::{Column, EncodedRows, EncoderSettings, Kind, Provenance, RowEncoder, Schema};
 use crate::num::RandomSource;
+use crate::privacy::Neighboring;
+use crate::train::plan::PlanSummary;
 
 /// `colour` (3 categories), `size` (0 to 99, or missing) and the label `kind`, which follows the colour.
 pub fn schema() -> Schema {
@@ -22,6 +24,12 @@ pub fn schema() -> Schema {
     ]);
     schema.label = Some("kind".to_owned());
     schema
+}
+
+/// How much more noise a release's counts carry where a unit is replaced than where one comes or goes.
+pub fn price_of_replacing(summary: impl Fn(Neighboring) -> PlanSummary) -> f64 {
+    let deviation = |neighboring| summary(neighboring).marginal_deviation.unwrap();
+    deviation(Neighboring::ReplaceOne) / deviation(Neighboring::AddRemoveOne)
 }
 
 /// The encoder of [`schema`] under default settings.

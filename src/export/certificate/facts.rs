@@ -4,8 +4,8 @@ use chrono::{SecondsFormat, Utc};
 
 use super::{
     Certificate, Check, DataSet, Domain, DomainColumn, FORMAT, Guarantee, NoiseKind, NotAccounted,
-    NotProtected, Odds, ProfilePoint, Resumed, Sampling, Software, Spending, Stop, SyntheticFile, VERSION,
-    Variant, Verdict,
+    NotProtected, Odds, ProfilePoint, Records, Resumed, Sampling, Software, Spending, Stop, SyntheticFile,
+    VERSION, Variant, Verdict,
 };
 use crate::data::{Kind, Provenance, Schema};
 use crate::num::{Delta, RandomOrigin};
@@ -27,6 +27,8 @@ pub struct CertificateFacts {
     pub method: String,
     /// The file that was written.
     pub synthetic_file: SyntheticFile,
+    /// What its records are.
+    pub records: Records,
     /// The events that are charged (after a stop by a person: the whole plan); `None` for a method without
     /// privacy.
     pub events: Option<EventList>,
@@ -315,7 +317,8 @@ impl Certificate {
             data_set: facts.data_set,
             method: facts.method,
             synthetic_file: facts.synthetic_file,
-            odds: guarantee.as_ref().map(|guarantee| Odds::of(&guarantee.profile)),
+            records: Some(facts.records),
+            odds: None,
             guarantee,
             relation,
             not_protected: not_protected(facts.domain.as_ref(), facts.unit.as_ref(), relation, &facts.noise),
@@ -336,6 +339,8 @@ impl Certificate {
             digest: String::new(),
             seal: None,
         };
+        let profile = certificate.guarantee.as_ref().map(|guarantee| &guarantee.profile);
+        certificate.odds = profile.map(|profile| Odds::of(profile, certificate.unit_of_odds()));
         certificate.verdict = certificate.verdict();
         certificate.digest = certificate.compute_digest();
         Ok(certificate)

@@ -11,8 +11,8 @@ use crate::export::ExportError;
 use crate::export::atomic::write_atomically;
 use crate::num::files::read_whole;
 
-/// The JSON schema of the file, as published.
-pub const JSON_SCHEMA: &str = include_str!("../../../assets/schemas/certificate-1.schema.json");
+/// The JSON schema of the file that is written, as published; those of earlier versions lie beside it.
+pub const JSON_SCHEMA: &str = include_str!("../../../assets/schemas/certificate-2.schema.json");
 
 /// Bytes as lower-case hexadecimal digits.
 pub(in crate::export) fn hexadecimal(bytes: &[u8]) -> String {
@@ -102,7 +102,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Certificate, ExportErro
         None => return Err(not("it does not say its format".into())),
     }
     match value.get("version").and_then(Value::as_u64) {
-        Some(VERSION) => {}
+        Some(1..=VERSION) => {}
         Some(found) if found > VERSION => {
             return Err(ExportError::Newer {
                 path: path.into(),
@@ -113,6 +113,11 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Certificate, ExportErro
         _ => return Err(not("its version is none".into())),
     }
     let certificate: Certificate = serde_json::from_slice(bytes).map_err(|error| not(error.to_string()))?;
+    match (certificate.version, certificate.records) {
+        (1, Some(_)) => return Err(not("version 1 does not say what its records are".into())),
+        (1, None) | (_, Some(_)) => {}
+        (_, None) => return Err(not("it does not say what its records are".into())),
+    }
     // What was not understood may be what somebody wanted to say with it: nothing is passed over in silence.
     let understood = serde_json::to_value(&certificate).map_err(|error| not(error.to_string()))?;
     match first_unknown(&value, &understood) {

@@ -1,16 +1,18 @@
 //! The certificate as one page of HTML to print: complete in itself, no scripts, nothing loaded from elsewhere.
 
+mod page;
+mod words;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
-mod words;
-
+use self::page::{Page, STYLE, escape};
+use self::words::Words;
 use super::{Certificate, DataSet, Guarantee, Odds, Spending, Verdict};
 use crate::export::ExportError;
 use crate::export::atomic::write_atomically;
 use crate::privacy::meaning::{Language, Meaning, caveats};
 use crate::privacy::{CountedEvent, EventList};
-use words::Words;
 
 /// The most events listed; the JSON file has all.
 const MOST_EVENTS: usize = 8;
@@ -18,103 +20,18 @@ const MOST_EVENTS: usize = 8;
 /// The most items of another list.
 const MOST_ITEMS: usize = 12;
 
-/// Colours and sizes; the page prints on one side of A4 or Letter.
-const STYLE: &str = "\
-@page{margin:11mm}\
-*{box-sizing:border-box}\
-body{font:9.5pt/1.35 system-ui,-apple-system,'Segoe UI','Noto Sans','Noto Sans SC','PingFang SC','Microsoft YaHei',sans-serif;color:#23211d;background:#fff;\
-max-width:190mm;margin:8mm auto;padding:0 6mm}\
-header{border-bottom:2px solid #23211d;margin-bottom:4mm;padding-bottom:2mm}\
-h1{font-size:17pt;margin:0}\
-h2{font-size:9pt;letter-spacing:.06em;text-transform:uppercase;color:#6b665c;margin:4mm 0 1mm}\
-.verdict{font-size:12pt;padding:3mm 4mm;border-left:2mm solid #2f7d4f;background:#eef6f0;margin:3mm 0}\
-.verdict.none{border-color:#b3261e;background:#fbeeed}\
-.big{font-size:15pt;font-variant-numeric:tabular-nums}\
-table{border-collapse:collapse;width:100%}\
-td,th{text-align:left;vertical-align:top;padding:.6mm 3mm .6mm 0;border-bottom:1px solid #e6e2da}\
-th{font-weight:600;width:42mm;color:#4a463f}\
-ul{margin:0;padding-left:5mm}\
-code{font:8.5pt/1.35 ui-monospace,'DejaVu Sans Mono',monospace;overflow-wrap:anywhere}\
-footer{margin-top:4mm;color:#6b665c;font-size:8.5pt}\
-main{display:none}\
-#en:checked~.en,#zh:checked~.zh{display:block}\
-input{position:absolute;opacity:0}\
-label{cursor:pointer;margin-right:4mm;color:#6b665c}\
-input:checked+label{color:#23211d;text-decoration:underline}\
-input:focus-visible+label{outline:2px solid #2f5d8c}\
-@media print{body{margin:0;padding:0;font-size:8.5pt;line-height:1.3}input,label{display:none}\
-.verdict{font-size:10pt;padding:2mm 3mm;margin:2mm 0}h2{margin:2.5mm 0 .5mm}p{margin:0}code,footer{font-size:7.5pt}}";
-
-fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
-
-/// A page in the making.
-struct Page {
-    html: String,
-    /// The language that is being written.
-    words: Words,
-}
-
-impl Page {
-    fn push(&mut self, html: &str) {
-        self.html.push_str(html);
-    }
-
-    fn heading(&mut self, text: &str) {
-        self.html.push_str("<h2>");
-        self.html.push_str(&escape(text));
-        self.html.push_str("</h2>\n");
-    }
-
-    fn rows<'a>(&mut self, rows: impl IntoIterator<Item = (&'a str, String)>) {
-        self.push("<table>\n");
-        for (name, value) in rows {
-            // Writing to a string cannot fail, here and below.
-            let _ = writeln!(
-                self.html,
-                "<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
-                escape(name),
-                escape(&value)
-            );
-        }
-        self.push("</table>\n");
-    }
-
-    fn list(&mut self, items: &[String], most: usize) {
-        self.push("<ul>\n");
-        for item in items.iter().take(most) {
-            let _ = writeln!(self.html, "<li>{}</li>", escape(item));
-        }
-        if items.len() > most {
-            let more = items.len() - most;
-            let _ = match self.words.0 {
-                Language::English => writeln!(self.html, "<li>and {more} more: see the JSON file</li>"),
-                Language::Chinese => writeln!(self.html, "<li>还有 {more} 项：见 JSON 文件</li>"),
-            };
-        }
-        self.push("</ul>\n");
-    }
-}
-
 impl Certificate {
     /// The page: every language in it, the given one in view and printed. A reader changes it with the two words
     /// at the top.
     pub fn to_html(&self, first: Language) -> String {
+        let words = |language| Words {
+            language,
+            hidden: self.hidden(),
+            records: self.records.unwrap_or_default(),
+        };
         let mut page = Page {
             html: String::new(),
-            words: Words(first),
+            words: words(first),
         };
         page.push("<!doctype html>\n<html lang=\"");
         page.push(tag(first));
@@ -123,7 +40,7 @@ impl Certificate {
         let _ = writeln!(
             page.html,
             "<title>{}: {}</title>",
-            Words(first).say("Privacy certificate", "隐私证书"),
+            page.words.say("Privacy certificate", "隐私证书"),
             escape(&self.synthetic_file.name)
         );
         let _ = writeln!(page.html, "<style>{STYLE}</style>\n</head>\n<body>");
@@ -138,8 +55,8 @@ impl Certificate {
                 tag(language)
             );
         }
-        self.put_page(&mut page, Words(Language::English));
-        self.put_page(&mut page, Words(Language::Chinese));
+        self.put_page(&mut page, words(Language::English));
+        self.put_page(&mut page, words(Language::Chinese));
         page.push("</body>\n</html>\n");
         page.html
     }
@@ -148,7 +65,11 @@ impl Certificate {
     fn put_page(&self, page: &mut Page, words: Words) {
         page.words = words;
         let class = words.say("en", "zh");
-        let _ = writeln!(page.html, "<main class=\"{class}\" lang=\"{}\">", tag(words.0));
+        let _ = writeln!(
+            page.html,
+            "<main class=\"{class}\" lang=\"{}\">",
+            tag(words.language)
+        );
         let _ = writeln!(
             page.html,
             "<header><h1>{}</h1>{} · {} {}</header>",
@@ -180,7 +101,7 @@ impl Certificate {
             "<footer>{}{} {anyone} {}</footer>\n</main>",
             escape(&software.join(", ")),
             words.say(".", "。"),
-            escape(&caveats(words.0).join(words.say(" ", "")))
+            escape(&caveats(words.language, words.hidden).join(words.say(" ", "")))
         );
     }
 
@@ -188,9 +109,9 @@ impl Certificate {
         let words = page.words;
         page.heading(words.say("Files", "文件"));
         let file = &self.synthetic_file;
-        let size = match words.0 {
-            Language::English => format!("{}, {} rows, {} bytes", file.name, file.rows, file.bytes),
-            Language::Chinese => format!("{}，{} 行，{} 字节", file.name, file.rows, file.bytes),
+        let size = match words.language {
+            Language::English => format!("{}, {}, {} bytes", file.name, words.count(file.rows), file.bytes),
+            Language::Chinese => format!("{}，{}，{} 字节", file.name, words.count(file.rows), file.bytes),
         };
         page.rows([
             (words.say("Data set", "数据集"), named(words, &self.data_set)),
@@ -209,10 +130,10 @@ impl Certificate {
             (Verdict::DifferentiallyPrivate, Some(guarantee)) => {
                 let points = guarantee.profile.iter();
                 let profile = points.map(|point| (point.epsilon, point.delta)).collect();
-                let sentence = match (words.0, &self.odds) {
+                let sentence = match (words.language, &self.odds) {
                     (_, None) => String::new(),
                     (Language::English, Some(odds)) => odds.sentence.clone(),
-                    (other, Some(_)) => Meaning::Profile(profile).odds_sentence(other),
+                    (other, Some(_)) => Meaning::Profile(profile).odds_sentence(other, self.unit_of_odds()),
                 };
                 let _ = writeln!(
                     page.html,
@@ -280,9 +201,8 @@ impl Certificate {
         ));
         rows.push((
             words.say("Sampling", "采样"),
-            self.sampling.map_or_else(missing, |sampling| {
-                words.sampling(sampling, self.unit.as_ref()).into()
-            }),
+            self.sampling
+                .map_or_else(missing, |sampling| words.sampling(sampling).into()),
         ));
         let noise: Vec<_> = self.noise.iter().map(|kind| words.noise(*kind)).collect();
         if !noise.is_empty() {
@@ -377,7 +297,7 @@ fn put_spending(spending: &Spending, page: &mut Page) {
     page.heading(words.say("Spending", "花费"));
     let charge =
         |charge: &crate::privacy::ledger::Charge| format!("ε {} δ {:e}", charge.epsilon, charge.delta);
-    let total = match (&spending.total, spending.left, words.0) {
+    let total = match (&spending.total, spending.left, words.language) {
         (Some(total), Some(left), Language::English) => format!("{}, {} left", charge(total), percent(left)),
         (Some(total), Some(left), Language::Chinese) => {
             format!("{}，剩余 {}", charge(total), percent(left))
@@ -385,7 +305,7 @@ fn put_spending(spending: &Spending, page: &mut Page) {
         _ => words.say("none set", "未设").to_owned(),
     };
     let (reserved, spent) = (charge(&spending.reserved), charge(&spending.spent));
-    let (job, chain) = match words.0 {
+    let (job, chain) = match words.language {
         Language::English => (
             format!("reserved {reserved}, charged {spent}"),
             format!(
@@ -435,7 +355,7 @@ fn attacker(words: Words, odds: &Odds) -> String {
         percent(odds.tpr_at_fpr_1_percent),
         percent(odds.tpr_at_fpr_0_1_percent),
     );
-    match words.0 {
+    match words.language {
         Language::English => format!(
             "advantage over guessing at most {advantage}; finds at most {one} of those present at 1 % false alarms, {tenth} at 0.1 %"
         ),

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::Provenance;
 use crate::num::RandomOrigin;
 use crate::privacy::ledger::{Charge, PrivacyUnit};
+use crate::privacy::meaning::Unit;
 use crate::privacy::{AccountantKind, EventList, Neighboring};
 
 pub use facts::{CertificateFacts, Choices};
@@ -37,8 +38,11 @@ pub use verify::{Verified, compare_with_entry, verify, verify_file};
 /// What the file calls itself.
 pub const FORMAT: &str = "pointillist-certificate";
 
-/// The version of the certificate's format that this program writes.
-pub const VERSION: u64 = 1;
+/// The version of the certificate's format that this program writes; it reads every one up to it.
+///
+/// Since version 2 a certificate says what its records are, and its odds speak of the unit; before, they spoke of a
+/// person whatever the unit was.
+pub const VERSION: u64 = 2;
 
 /// A privacy certificate. Made by [`Certificate::issue`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +62,9 @@ pub struct Certificate {
     pub method: String,
     /// The synthetic file.
     pub synthetic_file: SyntheticFile,
+    /// What the records of the data set and of the synthetic file are; absent from version 1, which did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<Records>,
     /// The promise; absent for methods without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarantee: Option<Guarantee>,
@@ -132,8 +139,49 @@ pub struct SyntheticFile {
     pub sha256: String,
     /// Its size.
     pub bytes: u64,
-    /// Its rows.
+    /// Its rows, or images.
     pub rows: u64,
+}
+
+/// What one record is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Records {
+    /// Rows of a table.
+    #[default]
+    Rows,
+    /// Images.
+    Images,
+}
+
+impl Records {
+    /// What is said of rows, or what is said of images.
+    pub fn choose<T>(self, rows: T, images: T) -> T {
+        match self {
+            Self::Rows => rows,
+            Self::Images => images,
+        }
+    }
+}
+
+impl Certificate {
+    /// What the promise hides, as sentences call it.
+    fn hidden(&self) -> Unit {
+        match (&self.unit, self.records) {
+            (Some(PrivacyUnit::Person { .. }), _) => Unit::Person,
+            (_, Some(Records::Images)) => Unit::Image,
+            (_, Some(Records::Rows) | None) => Unit::Row,
+        }
+    }
+
+    /// As [`Certificate::hidden`], in the odds of the certificate's version.
+    fn unit_of_odds(&self) -> Unit {
+        if self.version < 2 {
+            Unit::Person
+        } else {
+            self.hidden()
+        }
+    }
 }
 
 /// The variant of differential privacy.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ProfilePoint;
-use crate::privacy::meaning::{Language, Meaning};
+use crate::privacy::meaning::{Language, Meaning, Unit};
 
 /// The odds of an attacker who wants to know whether one unit's data was used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,11 +20,11 @@ pub struct Odds {
 }
 
 impl Odds {
-    /// The odds under every point of a profile at once.
-    pub fn of(profile: &[ProfilePoint]) -> Self {
+    /// The odds of one unit under every point of a profile at once.
+    pub fn of(profile: &[ProfilePoint], unit: Unit) -> Self {
         let meaning = Meaning::Profile(profile.iter().map(|point| (point.epsilon, point.delta)).collect());
         Self {
-            sentence: meaning.odds_sentence(Language::English),
+            sentence: meaning.odds_sentence(Language::English, unit),
             advantage: meaning.advantage(),
             tpr_at_fpr_1_percent: meaning.true_positive_rate(0.01),
             tpr_at_fpr_0_1_percent: meaning.true_positive_rate(0.001),
@@ -41,7 +41,7 @@ mod tests {
             .iter()
             .map(|&(epsilon, delta)| ProfilePoint { epsilon, delta })
             .collect();
-        Odds::of(&profile)
+        Odds::of(&profile, Unit::Row)
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub enum NoClaim {
         /// The column.
         column: String,
     },
-    /// How rows were sampled is missing.
+    /// How the data was sampled is missing.
     NoSampling,
     /// The events quote another sampling than the one that was run.
     OtherSampling {
@@ -112,10 +112,10 @@ impl fmt::Display for NoClaim {
             Self::Suggested { column } => {
                 write!(
                     formatter,
-                    "the bounds or values of \"{column}\" were read off private rows"
+                    "the bounds or values of \"{column}\" were read off the private data"
                 )
             }
-            Self::NoSampling => formatter.write_str("how rows were sampled is missing"),
+            Self::NoSampling => formatter.write_str("how the data was sampled is missing"),
             Self::OtherSampling { event } => {
                 write!(
                     formatter,

@@ -51,7 +51,8 @@ pub fn verify(certificate: &Certificate) -> Verified {
                 Ok(Some(found)) => {
                     epsilon = Some(found.epsilon);
                     compare_guarantee(stated, &found, &mut reasons);
-                    compare_odds(certificate.odds.as_ref(), &Odds::of(&found.profile), &mut reasons);
+                    let odds = Odds::of(&found.profile, certificate.unit_of_odds());
+                    compare_odds(certificate.odds.as_ref(), &odds, &mut reasons);
                 }
                 Ok(None) => reasons.push(format!("the events give no finite ε at δ = {:e}", stated.delta)),
                 Err(error) => reasons.push(format!("ε cannot be recomputed: {error}")),

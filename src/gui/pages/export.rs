@@ -1,4 +1,4 @@
-//! Writing synthetic rows: how many, where to, and what goes with them.
+//! Writing synthetic rows or images: how many, where to, and what goes with them.
 
 mod certificate;
 
@@ -12,6 +12,7 @@ use crate::engine::command::{Condition, ExportRequest, RunId};
 use crate::engine::event::{Area, Exported};
 use crate::engine::exported_files;
 use crate::engine::snapshot::{RunState, RunView};
+use crate::export::certificate::Records;
 use crate::export::{ImageFormat, TableFormat};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
@@ -126,7 +127,13 @@ impl ExportPage {
         let t = cx.texts;
         self.turn_to(run);
         ui.label(cx.palette.title(t.get("export-title")));
-        ui.add(egui::Label::new(cx.palette.caption(t.get("export-free"))).wrap());
+        ui.add(
+            egui::Label::new(
+                cx.palette
+                    .caption(t.get(records(run).choose("export-free", "export-images-free"))),
+            )
+            .wrap(),
+        );
         ui.horizontal(|ui| {
             let label = ui.label(t.get("export-run"));
             let combo = ComboBox::from_id_salt("run")
@@ -146,11 +153,7 @@ impl ExportPage {
         });
         let mut rows = self.choices.rows.unwrap_or_else(|| default_rows(run));
         ui.horizontal(|ui| {
-            let name = t.get(if is_of_images(run) {
-                "export-images"
-            } else {
-                "export-rows"
-            });
+            let name = t.get(records(run).choose("export-rows", "export-images"));
             let label = ui.label(name);
             let field = NumberField {
                 speed: 100.0,
@@ -163,7 +166,7 @@ impl ExportPage {
             }
             field
                 .labelled_by(label.id)
-                .on_hover_text(t.get("export-rows-tip"));
+                .on_hover_text(t.get(records(run).choose("export-rows-tip", "export-images-tip")));
         });
         self.condition_row(ui, cx, run);
         let is_other = self.suggested.as_ref().is_none_or(|(of, _)| *of != run.id);
@@ -326,17 +329,13 @@ impl ExportPage {
         ui.scope(|ui| {
             ui.horizontal(|ui| {
                 widgets::dot(ui, cx.palette.ok);
-                let title = t.with(
-                    "event-exported",
-                    [("rows", format::count(done.written.rows).into())],
-                );
-                ui.label(cx.palette.strong(title));
+                ui.label(cx.palette.strong(written(cx, done)));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     ui.label(cx.palette.caption(format::bytes(done.written.bytes)));
                 });
             });
             for (key, path) in [
-                ("file-table", &done.table),
+                (done.records.choose("file-table", "file-images"), &done.table),
                 ("file-certificate", &done.certificate),
                 ("file-page", &done.certificate_page),
                 ("file-recipe", &done.recipe),
@@ -358,11 +357,7 @@ impl ExportPage {
             let inner = height - 26.0;
             ui.set_height(inner);
             let t = cx.texts;
-            let title = t.get(if is_of_images(run) {
-                "export-images-title"
-            } else {
-                "export-rows-title"
-            });
+            let title = t.get(records(run).choose("export-rows-title", "export-images-title"));
             plot::head(ui, cx, title, false, t.get("card-sample-caption"));
             match run.grids.last() {
                 Some(last) => {
@@ -432,6 +427,22 @@ fn default_rows(run: &RunView) -> usize {
             .unwrap_or(MOST_ROWS)
             .clamp(1, MOST_ROWS)
     })
+}
+
+/// That an export is written, and how much.
+pub fn written(cx: &Cx<'_>, exported: &Exported) -> String {
+    let key = exported.records.choose("event-exported", "event-exported-images");
+    let count = format::count(exported.written.rows);
+    cx.texts.with(key, [("rows", count.into())])
+}
+
+/// What the run makes.
+fn records(run: &RunView) -> Records {
+    if is_of_images(run) {
+        Records::Images
+    } else {
+        Records::Rows
+    }
 }
 
 /// Whether the run makes images rather than rows.

@@ -156,3 +156,44 @@ fn a_schedule_keeps_its_shape() {
     let flat = noise_multiplier(target, 0.01, 1000, Neighboring::AddRemoveOne, AccountantKind::Rdp).unwrap();
     assert!(found.value < flat.value && found.value * 2.0 > flat.value);
 }
+
+#[test]
+fn the_ends_of_the_numbers_have_an_answer_or_say_what_is_possible() {
+    let ends = [1e-320, 1e-300, 1e-20, 1e20, 1e300, 1e308, f64::MAX];
+    let deltas = [5e-324, 1e-320, 1e-300, 1e-15, 0.5, 1.0 - f64::EPSILON / 2.0];
+    for epsilon in ends {
+        for sensitivity in [5e-324, 1e-300, 1.0, 1e300, f64::MAX] {
+            let answers = deltas.map(|delta| {
+                let (epsilon, delta) = budget(epsilon, delta);
+                gaussian_sigma(epsilon, delta, sensitivity)
+            });
+            let target = Epsilon::new(epsilon).unwrap();
+            for answer in answers.into_iter().chain([laplace_scale(target, sensitivity)]) {
+                match answer {
+                    Ok(noise) => assert!(noise > 0.0 && noise.is_finite(), "{noise}"),
+                    Err(CalibrationError::BudgetTooSmall { smallest_epsilon }) => assert!(
+                        smallest_epsilon > epsilon && smallest_epsilon.is_finite(),
+                        "{epsilon:e} {sensitivity:e}: {smallest_epsilon:e}"
+                    ),
+                    Err(other) => panic!("{epsilon:e} {sensitivity:e}: {other}"),
+                }
+            }
+        }
+        if let Ok(scale) = laplace_scale(Epsilon::new(epsilon).unwrap(), 1.0) {
+            assert!(1.0 / scale <= epsilon && 1.0 / scale >= epsilon * (1.0 - 1e-9) || scale < 1e-300);
+        }
+    }
+    // ε that is named works.
+    let (none, delta) = budget(1e-320, 1e-320);
+    let error = gaussian_sigma(none, delta, 1.0).unwrap_err();
+    let CalibrationError::BudgetTooSmall { smallest_epsilon } = error else {
+        panic!("{error}")
+    };
+    assert!(gaussian_sigma(budget(smallest_epsilon, 0.5).0, delta, 1.0).is_ok());
+    assert!(
+        CalibrationError::BudgetTooSmall { smallest_epsilon }
+            .to_string()
+            .len()
+            < 100
+    );
+}

@@ -1,5 +1,6 @@
 //! The ledger itself: opening, reserving, settling, totals.
 
+mod append;
 mod look;
 
 use std::collections::HashMap;
@@ -7,7 +8,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::cap::{Curve, leaves_room};
@@ -16,7 +17,7 @@ use super::entry::{Charge, DatasetId, EntryId, Outcome, Reservation, Settlement}
 use super::files::{Lock, Paths, WAIT, WAIT_TO_SETTLE, make_home};
 use super::head::{Found, HeadFile};
 use super::key::{Hash, Key, to_hex};
-use super::opening::{broken, catch_up, move_up, open_files, set_aside};
+use super::opening::{broken, move_up, open_files, set_aside};
 use super::record::{Draft, RecordKind, SettlementBody, TotalBody, VersionBody, write};
 use super::state::State;
 use super::verify::Walk;
@@ -421,88 +422,5 @@ impl Ledger {
             Access::Read { is_full: true, .. } => LedgerError::NoSpace { path },
             _ => LedgerError::ReadOnly { path },
         }
-    }
-
-    /// Adds one entry: alone among all processes, chained, synced, and the head after it.
-    fn append(
-        &mut self,
-        patience: Duration,
-        decide: impl FnOnce(&State, &Connection) -> Result<Draft, LedgerError>,
-    ) -> Result<EntryId, LedgerError> {
-        let Self {
-            paths,
-            connection,
-            key,
-            access: Access::Write(lock),
-            state,
-            clock,
-            ..
-        } = self
-        else {
-            return Err(self.cannot_write());
-        };
-        let failed = |error| LedgerError::from_database(&paths.database, error);
-        let _held = lock.hold_within(&paths.database, patience)?;
-        let mut head = HeadFile::read(&paths.head, key)?;
-        let transaction = connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(failed)?;
-        catch_up(state, &transaction, key, paths, &head.found)?;
-        move_up(&mut head, state, paths, key)?;
-        let draft = decide(state, &transaction)?;
-        let time_ms = clock().max(state.last_ms);
-        let chained = draft.chain(state.count + 1, time_ms, state.hash, key);
-        let record = chained.record();
-        record.insert(&transaction).map_err(failed)?;
-        transaction.commit().map_err(failed)?;
-        let entry = EntryId(record.sequence);
-        state
-            .apply(&record)
-            .map_err(|reason| LedgerError::Unwritable { reason })?;
-        head.advance(state.end(), paths, key)
-            .map_err(|source| LedgerError::HeadNotWritten {
-                entry,
-                path: paths.head.clone(),
-                source,
-            })?;
-        Ok(entry)
-    }
-
-    /// Charges the same job many times in one transaction: for measuring ledgers that took years to fill.
-    ///
-    /// # Errors
-    /// When the ledger cannot be written.
-    #[doc(hidden)]
-    pub fn fill(&mut self, reservation: &Reservation, count: u64) -> Result<(), LedgerError> {
-        let Self {
-            paths,
-            connection,
-            key,
-            access: Access::Write(lock),
-            state,
-            clock,
-            ..
-        } = self
-        else {
-            return Err(self.cannot_write());
-        };
-        let failed = |error| LedgerError::from_database(&paths.database, error);
-        let _held = lock.hold(&paths.database)?;
-        let mut head = HeadFile::read(&paths.head, key)?;
-        let transaction = connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(failed)?;
-        for _ in 0..count {
-            let draft = Draft::reservation(reservation, None, None)?;
-            let chained = draft.chain(state.count + 1, clock(), state.hash, key);
-            let record = chained.record();
-            record.insert(&transaction).map_err(failed)?;
-            state
-                .apply(&record)
-                .map_err(|reason| LedgerError::Unwritable { reason })?;
-        }
-        transaction.commit().map_err(failed)?;
-        head.advance(state.end(), paths, key)
-            .map_err(|error| LedgerError::from_file(&paths.head, error))
     }
 }

@@ -153,9 +153,25 @@ pub(super) fn mirrored(half: &[Point], grid: Grid, at_zero: f64, infinite: f64, 
     }
 }
 
-/// Atoms (loss, P's mass), each split between the two of the pair's own dots around it.
-pub(super) fn atoms(mut list: Vec<(f64, f64)>, infinite: f64, grid: Grid) -> Discrete {
+/// The most steps that an atom may lie from 0. Beyond, its place could not be counted, and rounding of the loss would be
+/// more than a sliver of a step. A grid is as fine as the question wants it, so nothing that is asked about lies there.
+const FARTHEST: f64 = (1_u64 << 46) as f64;
+
+/// Atoms (loss, P's mass), each split between the two of the pair's own dots around it. Those too far above for the grid
+/// go to an infinite loss, those too far below up to the lowest point: both only make more of the loss.
+pub(super) fn atoms(mut list: Vec<(f64, f64)>, mut infinite: f64, grid: Grid) -> Discrete {
     let width = grid.dots();
+    let farthest = FARTHEST * grid.step;
+    list.retain_mut(|(loss, p)| {
+        // What is no number is as bad.
+        let is_on_grid = *loss <= farthest;
+        if is_on_grid {
+            *loss = loss.max(-farthest);
+        } else {
+            infinite += *p;
+        }
+        is_on_grid
+    });
     list.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut losses: Vec<Point> = Vec::with_capacity(list.len().min(1 << 16) + 1);
     for (loss, p) in list {

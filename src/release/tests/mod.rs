@@ -4,6 +4,7 @@ mod coverage;
 mod neighbours;
 mod outlook;
 mod plans;
+mod purchases;
 
 use std::sync::Arc;
 

@@ -295,7 +295,7 @@ mod tests {
     use super::*;
     use crate::data::{Column, Kind};
     use crate::privacy::Neighboring;
-    use crate::train::testing::schema;
+    use crate::train::testing::{price_of_replacing, schema};
 
     fn plan(epsilon: f64, neighboring: Neighboring) -> Result<PairPlan, PlanError> {
         plan_of(TableRelease::Pairs, epsilon, neighboring)
@@ -342,14 +342,7 @@ mod tests {
 
     #[test]
     fn a_replaced_row_needs_more_noise() {
-        let deviation = |neighboring| {
-            plan(1.0, neighboring)
-                .unwrap()
-                .summary()
-                .marginal_deviation
-                .unwrap()
-        };
-        let ratio = deviation(Neighboring::ReplaceOne) / deviation(Neighboring::AddRemoveOne);
+        let ratio = price_of_replacing(|neighboring| plan(1.0, neighboring).unwrap().summary());
         assert!((ratio - 2.0_f64.sqrt()).abs() < 1e-9, "{ratio}");
     }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::schema::{Bound, Column, Scale};
 
 fn keys(column: &Column) -> Vec<&'static str> {
     column

@@ -1,28 +1,40 @@
 //! The page's sentences, in English and in Chinese.
 
 use crate::export::certificate::{
-    CheckCost, NoClaim, NoiseKind, NotAccounted, NotProtected, Resumed, Sampling, Stop,
+    CheckCost, NoClaim, NoiseKind, NotAccounted, NotProtected, Records, Resumed, Sampling, Stop,
 };
 use crate::num::RandomOrigin;
 use crate::privacy::ledger::PrivacyUnit;
-use crate::privacy::meaning::Language;
+use crate::privacy::meaning::{Language, Unit};
 use crate::privacy::{AccountantKind, Neighboring};
 
-/// Says everything in one language.
+/// Says everything in one language, about one kind of unit.
 #[derive(Clone, Copy)]
-pub(super) struct Words(pub Language);
+pub(super) struct Words {
+    pub language: Language,
+    /// What is hidden.
+    pub hidden: Unit,
+    /// What the records are.
+    pub records: Records,
+}
 
 impl Words {
     /// One of two texts.
     pub fn say(self, english: &'static str, chinese: &'static str) -> &'static str {
-        match self.0 {
+        match self.language {
             Language::English => english,
             Language::Chinese => chinese,
         }
     }
 
+    /// One of two texts, the first about rows and the second about images, each in both languages.
+    fn of_records(self, rows: [&'static str; 2], images: [&'static str; 2]) -> &'static str {
+        let [english, chinese] = self.records.choose(rows, images);
+        self.say(english, chinese)
+    }
+
     fn is_english(self) -> bool {
-        self.0 == Language::English
+        self.language == Language::English
     }
 
     /// What stands between the items of a sentence.
@@ -32,12 +44,20 @@ impl Words {
 
     pub fn unit(self, unit: &PrivacyUnit) -> String {
         match unit {
-            _ if self.is_english() => unit.to_string(),
-            PrivacyUnit::Row => "一行".into(),
+            PrivacyUnit::Row => self
+                .of_records(["one row", "一行"], ["one image", "一张图像"])
+                .into(),
+            PrivacyUnit::Person { .. } if self.is_english() => unit.to_string(),
             PrivacyUnit::Person { column, max_rows } => {
                 format!("一个人（“{column}”列，最多 {max_rows} 行）")
             }
         }
+    }
+
+    /// A number of records.
+    pub fn count(self, records: u64) -> String {
+        let name = self.of_records(["rows", "行"], ["images", "张图像"]);
+        format!("{records} {name}")
     }
 
     pub fn relation(self, relation: Neighboring) -> &'static str {
@@ -74,16 +94,25 @@ impl Words {
         }
     }
 
-    pub fn sampling(self, sampling: Sampling, unit: Option<&PrivacyUnit>) -> &'static str {
+    pub fn sampling(self, sampling: Sampling) -> &'static str {
         match sampling {
-            Sampling::Poisson if matches!(unit, Some(PrivacyUnit::Person { .. })) => self.say(
+            Sampling::Poisson if self.hidden == Unit::Person => self.say(
                 "each person, with all rows that count, entered each step by their own coin (Poisson)",
                 "每个人连同其计入的各行，各自独立地以抛硬币的方式进入每一步（泊松采样）",
             ),
-            Sampling::AllRows => self.say("every mechanism saw all rows", "每个机制都看到全部数据行"),
-            Sampling::Poisson => self.say(
-                "each row entered each step by its own coin (Poisson)",
-                "每一行各自独立地以抛硬币的方式进入每一步（泊松采样）",
+            Sampling::AllRows => self.of_records(
+                ["every mechanism saw all rows", "每个机制都看到全部数据行"],
+                ["every mechanism saw all images", "每个机制都看到全部图像"],
+            ),
+            Sampling::Poisson => self.of_records(
+                [
+                    "each row entered each step by its own coin (Poisson)",
+                    "每一行各自独立地以抛硬币的方式进入每一步（泊松采样）",
+                ],
+                [
+                    "each image entered each step by its own coin (Poisson)",
+                    "每张图像各自独立地以抛硬币的方式进入每一步（泊松采样）",
+                ],
             ),
             Sampling::FixedSize => self.say(
                 "batches of a fixed size, drawn anew for each step",
@@ -93,9 +122,13 @@ impl Words {
                 "shuffled passes, without amplification",
                 "打乱后依次经过，不计放大",
             ),
-            Sampling::RowDraws => {
-                self.say("each generated row drew its critic", "每个生成的行各自抽取判别器")
-            }
+            Sampling::RowDraws => self.of_records(
+                ["each generated row drew its critic", "每个生成的行各自抽取判别器"],
+                [
+                    "each generated image drew its critic",
+                    "每张生成的图像各自抽取判别器",
+                ],
+            ),
             Sampling::RoundRobin => self.say("critics on a public rota", "判别器按公开的次序轮流"),
         }
     }
@@ -114,7 +147,7 @@ impl Words {
     /// How often the work was taken up again, and what that did to the account.
     pub fn resumed(self, resumed: Resumed) -> String {
         let Resumed { times, lost_steps } = resumed;
-        match self.0 {
+        match self.language {
             Language::English => format!(
                 "{times} × after the program was cut short; {lost_steps} steps that may have been lost with it are charged, and the work ended as many steps earlier"
             ),
@@ -142,7 +175,7 @@ impl Words {
     pub fn not_protected(self, item: &NotProtected) -> String {
         match item {
             NotProtected::AcceptedDomain { column } if self.is_english() => {
-                format!("bounds or values of the column \"{column}\": read off private rows and let stand")
+                format!("bounds or values of the column \"{column}\": read off the private data and let stand")
             }
             NotProtected::AcceptedDomain { column } => {
                 format!("“{column}”列的界限或取值：由私有数据读出并被接受")
@@ -154,9 +187,15 @@ impl Words {
                 )
                 .into(),
             NotProtected::RowCount => self
-                .say(
-                    "the number of rows: used as it is, and revealed by the sampling rate",
-                    "行数：原样使用，并由采样率透露",
+                .of_records(
+                    [
+                        "the number of rows: used as it is, and revealed by the sampling rate",
+                        "行数：原样使用，并由采样率透露",
+                    ],
+                    [
+                        "the number of images: used as it is, and revealed by the sampling rate",
+                        "图像的数目：原样使用，并由采样率透露",
+                    ],
                 )
                 .into(),
             NotProtected::PersonCount => self
@@ -181,7 +220,7 @@ impl Words {
                 "设置可能是在看到先前训练的私有数字之后选定的",
             ),
             NotAccounted::Looking => self.say(
-                "figures computed on private rows without noise were shown while it trained",
+                "figures computed on the private data without noise were shown while it trained",
                 "训练期间显示了由私有数据算出、未加噪声的数字",
             ),
             NotAccounted::CheckpointChoice => self.say(
@@ -216,7 +255,7 @@ impl Words {
             NoClaim::NoDomain => "缺少各列及其来源".into(),
             NoClaim::NoProvenance { column } => format!("没有人说明“{column}”列的界限或取值从何得知"),
             NoClaim::Suggested { column } => format!("“{column}”列的界限或取值由私有数据读出"),
-            NoClaim::NoSampling => "缺少数据行的采样方式".into(),
+            NoClaim::NoSampling => "缺少采样方式".into(),
             NoClaim::OtherSampling { event } => format!("事件 {event} 引用的采样方式与实际不符"),
             NoClaim::NoRandomSource => "缺少随机数的来源".into(),
             NoClaim::Seeded => "随机数来自固定种子".into(),

@@ -140,7 +140,7 @@ fn what_is_no_certificate_is_told() {
     assert!(read("[1, 2]").contains("does not say its format"));
     assert!(read("{\"format\": \"other\"}").contains("\"other\""));
     assert!(read("{\"format\": \"pointillist-certificate\"}").contains("version"));
-    assert!(read("{\"format\": \"pointillist-certificate\", \"version\": 2}").contains("update the program"));
+    assert!(read("{\"format\": \"pointillist-certificate\", \"version\": 3}").contains("update the program"));
     assert!(read("{\"format\": \"pointillist-certificate\", \"version\": 1}").contains("verdict"));
     let whole = certificate().to_json().unwrap();
     let extra = whole.replacen("\"method\"", "\"metod\": 1,\n  \"method\"", 1);

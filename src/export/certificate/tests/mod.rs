@@ -4,6 +4,8 @@ use std::fs;
 
 mod forgery;
 mod published;
+mod units;
+mod versions;
 
 use super::*;
 use crate::data::{Column, Kind, Provenance, RowCount, Schema};
@@ -70,6 +72,7 @@ fn facts() -> CertificateFacts {
             bytes: 8,
             rows: 1,
         },
+        records: Records::Rows,
         events: Some(events()),
         delta: 1e-5,
         accountant: AccountantKind::Rdp,

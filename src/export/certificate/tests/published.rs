@@ -57,6 +57,11 @@ fn the_published_schema_fits_what_is_written() {
         let certificate = serde_json::to_value(Certificate::issue(facts).unwrap()).unwrap();
         check_schema(&certificate, &published, &published, "").unwrap();
     }
+    let first: Value = serde_json::from_str(include_str!("version-1.certificate.json")).unwrap();
+    let schema = include_str!("../../../../assets/schemas/certificate-1.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    check_schema(&first, &schema, &schema, "").unwrap();
+    assert!(check_schema(&first, &published, &published, "").is_err());
     let mut unknown = serde_json::to_value(certificate()).unwrap();
     unknown["extra"] = 1.into();
     assert!(check_schema(&unknown, &published, &published, "").is_err());

@@ -108,7 +108,10 @@ fn promise(ui: &mut Ui, cx: &Cx<'_>, claims: &RunClaims) {
     };
     fact(ui, cx, t.get("certificate-promise"), &promise);
     match &claims.unit {
-        Some(PrivacyUnit::Row) => fact(ui, cx, t.get("certificate-unit"), t.get("unit-row")),
+        Some(PrivacyUnit::Row) => {
+            let unit = t.get(claims.records.choose("unit-row", "unit-image"));
+            fact(ui, cx, t.get("certificate-unit"), unit);
+        }
         Some(PrivacyUnit::Person { column, max_rows }) => {
             let unit = t.with(
                 "unit-person",
@@ -148,7 +151,10 @@ fn unprotected(ui: &mut Ui, cx: &Cx<'_>, claims: &RunClaims) {
         match item {
             NotProtected::AcceptedDomain { .. } => {}
             NotProtected::AcceptedForm => lines.push(t.get("certificate-form").to_owned()),
-            NotProtected::RowCount => lines.push(t.get("certificate-rows").to_owned()),
+            NotProtected::RowCount => {
+                let key = claims.records.choose("certificate-rows", "certificate-images");
+                lines.push(t.get(key).to_owned());
+            }
             NotProtected::PersonCount => lines.push(t.get("certificate-persons").to_owned()),
             NotProtected::FloatingPointNoise => lines.push(t.get("certificate-floating").to_owned()),
         }

@@ -10,7 +10,7 @@ use crate::gui::pages::privacy::choices::PrivacyChoices;
 use crate::gui::pages::privacy::reading::Reading;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets::{self, NumberRow, Slider};
-use crate::privacy::meaning::{self, Meaning, caveats};
+use crate::privacy::meaning::{self, Meaning, Unit, caveats};
 
 /// The side of the picture of a hundred people.
 const HUNDRED: f32 = 144.0;
@@ -60,8 +60,15 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, choices: &mut PrivacyChoices, reading:
                 Language::English => meaning::Language::English,
                 Language::Chinese => meaning::Language::Chinese,
             };
+            let unit = cx.snapshot.dataset.as_ref().map_or(Unit::default(), |dataset| {
+                match (&dataset.schema.unit, &dataset.images) {
+                    (Some(_), _) => Unit::Person,
+                    (None, Some(_)) => Unit::Image,
+                    (None, None) => Unit::Row,
+                }
+            });
             widgets::rule(ui, cx.palette);
-            for caveat in caveats(language) {
+            for caveat in caveats(language, unit) {
                 ui.horizontal_top(|ui| {
                     widgets::dot(ui, cx.palette.warn);
                     ui.add(egui::Label::new(cx.palette.caption(caveat)).wrap());

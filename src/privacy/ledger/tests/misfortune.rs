@@ -1,5 +1,7 @@
 //! Damaged, missing, foreign and newer files, full disks, other holders, and coming back from all that.
 
+use std::fs;
+
 use super::super::files::Paths;
 use super::super::store::{self, MIGRATIONS, Migration, OpenFailure};
 use super::*;

@@ -3,6 +3,7 @@
 use super::super::testing::some_images;
 use super::*;
 use crate::privacy::{Accountant as _, Neighboring, PrivacyEvent, RdpAccountant};
+use crate::train::testing::price_of_replacing;
 
 const PRIVATE: Privacy = Privacy::Private {
     epsilon: 1.0,
@@ -52,14 +53,7 @@ fn the_noise_is_that_of_one_gaussian_release() {
 
 #[test]
 fn replacing_one_costs_twice_the_noise() {
-    let deviation = |neighboring| {
-        plan(1.0, neighboring)
-            .unwrap()
-            .summary()
-            .marginal_deviation
-            .unwrap()
-    };
-    let ratio = deviation(Neighboring::ReplaceOne) / deviation(Neighboring::AddRemoveOne);
+    let ratio = price_of_replacing(|neighboring| plan(1.0, neighboring).unwrap().summary());
     assert!((ratio - 2.0 / 1.01_f64.sqrt()).abs() < 1e-3, "{ratio}");
 }
 
