@@ -22,7 +22,7 @@ use crate::engine::snapshot::{Dataset, EpsilonAnswer, LoadStage, PlanPreview};
 use crate::export::Recipe;
 use crate::message;
 use crate::num::{Message, Progress};
-use crate::privacy::ledger::Total;
+use crate::privacy::ledger::{PrivacyUnit, Total};
 
 /// How many tasks may wait; the coordinator sends a new plan or check only after the last one's answer.
 const QUEUE: usize = 64;
@@ -176,7 +176,8 @@ fn serve(inbox: &Receiver<Task>, room: &Room, notes: &Sender<Note>) {
                 request,
                 total,
             } => {
-                let planned = super::catching(Area::Train, || Planned::of(&request, &dataset));
+                let planned = super::catching(Area::Train, || Planned::of(&request, &dataset))
+                    .and_then(|plan| adds_up(plan, &dataset));
                 let events = planned
                     .as_ref()
                     .ok()
@@ -375,6 +376,20 @@ fn load_images(
         warnings: Vec::new(),
         misfit,
     })
+}
+
+/// A plan whose promise adds up with what the data set's total holds: told while it is planned, not by the ledger at
+/// its start.
+fn adds_up(plan: Planned, dataset: &Dataset) -> Result<Planned, Problem> {
+    if plan.epsilon().is_some()
+        && let Some(budget) = &dataset.budget
+    {
+        let unit = PrivacyUnit::from(&*dataset.schema);
+        budget
+            .check_promise(plan.events().neighboring, &unit)
+            .map_err(|error| Problem::new(Area::Ledger, &error))?;
+    }
+    Ok(plan)
 }
 
 /// The schema file to use, if there is one, and what it says.

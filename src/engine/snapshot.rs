@@ -282,8 +282,10 @@ pub struct RunView {
     pub steps_per_second: f64,
     /// Estimated seconds until the end.
     pub seconds_left: Option<f64>,
-    /// Seconds since the first step, pauses left out.
+    /// Seconds since the first step that it took here, pauses left out.
     pub seconds: f64,
+    /// The step at which it was taken up; 0 for one that began here. Its seconds and its rate cover what came after.
+    pub taken_up_at: u64,
     /// The critic's loss over steps.
     pub critic_loss: StewardOnly<Series>,
     /// The generator's loss over steps: computed from released quantities only.

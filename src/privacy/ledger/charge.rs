@@ -8,7 +8,7 @@ use super::entry::{Charge, PrivacyUnit, Reservation, Total};
 use super::read;
 use super::record::{Cost, Earlier};
 use super::state::{Account, State, adds_up};
-use crate::privacy::EventList;
+use crate::privacy::{EventList, Neighboring};
 
 /// The share by which a sum may pass the whole, since its last digits are rounded: far below what any ε is
 /// stated to.
@@ -46,7 +46,9 @@ pub(super) fn against_total(
     let Some(total) = &account.total else {
         return Ok(None);
     };
-    same_promise(account, &job.events, &job.unit)?;
+    if let Some(kept) = &account.promise {
+        same_promise(&account.name, kept, (job.events.neighboring, &job.unit))?;
+    }
     let curve = Curve::of(&job.events)?;
     let limits = total
         .limits()
@@ -75,20 +77,22 @@ pub(super) fn against_total(
     })
 }
 
-fn same_promise(account: &Account, events: &EventList, unit: &PrivacyUnit) -> Result<(), LedgerError> {
-    let Some((kept, kept_unit)) = &account.promise else {
-        return Ok(());
-    };
-    if !adds_up(*kept, events.neighboring) {
+/// Whether a job's promise adds up with the one that the data set of this name is kept under.
+pub(super) fn same_promise(
+    name: &str,
+    (kept, kept_unit): &(Neighboring, PrivacyUnit),
+    (asked, unit): (Neighboring, &PrivacyUnit),
+) -> Result<(), LedgerError> {
+    if !adds_up(*kept, asked) {
         return Err(LedgerError::RelationDiffers {
-            dataset_name: account.name.clone(),
+            dataset_name: name.to_owned(),
             kept: *kept,
-            asked: events.neighboring,
+            asked,
         });
     }
     if !kept_unit.adds_up_with(unit) {
         return Err(LedgerError::UnitDiffers {
-            dataset_name: account.name.clone(),
+            dataset_name: name.to_owned(),
             kept: kept_unit.clone(),
             asked: unit.clone(),
         });

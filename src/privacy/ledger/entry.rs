@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::LedgerError;
+use super::charge::same_promise;
 use crate::privacy::{EventList, Neighboring};
 
 /// Knows a data set by the keyed hash of its content.
@@ -309,6 +311,22 @@ pub struct Budget {
     pub jobs: u64,
     /// Jobs of which nothing was kept: thrown away, or failed.
     pub discarded: u64,
+    /// Under what relation and for which unit the jobs were promised; `None` before the first.
+    #[serde(skip)]
+    pub promise: Option<(Neighboring, PrivacyUnit)>,
+}
+
+impl Budget {
+    /// Whether a new job's promise adds up with what the total holds; without a total, every promise does.
+    ///
+    /// # Errors
+    /// When it does not: the ledger would refuse the job.
+    pub fn check_promise(&self, relation: Neighboring, unit: &PrivacyUnit) -> Result<(), LedgerError> {
+        match (&self.total, &self.promise) {
+            (Some(_), Some(kept)) => same_promise(&self.dataset_name, kept, (relation, unit)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A data set that the ledger knows.

@@ -309,6 +309,7 @@ impl State {
                 public: false,
                 jobs: 0,
                 discarded: 0,
+                promise: None,
             };
         };
         let account = &self.accounts[index];
@@ -327,6 +328,7 @@ impl State {
             public: account.public,
             jobs: account.jobs,
             discarded: account.discarded,
+            promise: account.promise.clone(),
         }
     }
 
