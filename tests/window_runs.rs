@@ -5,7 +5,6 @@
 #[path = "support/window.rs"]
 mod support;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
