@@ -365,10 +365,17 @@ fn what_is_damaged_or_changed_is_told_and_stays_charged() {
     std::fs::write(&journal, &steps).unwrap();
     let said = bench.fails(1, &resume);
     assert!(said.contains("first checkpoint"), "{said}");
-    // Whoever gives it up then keeps the whole charge, and nothing else.
+    // Whoever gives it up then keeps the whole charge, and nothing else: it is settled in full, not reserved any more.
+    let reserved = entry(&bench, 1)["epsilon"].clone();
     bench.json(&["runs", "discard", "latest"]);
     let charged = entry(&bench, 1);
-    assert_eq!(charged["status"], "reserved");
+    assert_eq!(charged["status"], "failed");
+    assert_eq!(charged["epsilon"], reserved);
+    assert!(
+        charged["note"]
+            .as_str()
+            .is_some_and(|note| note.contains("charged in full"))
+    );
     assert_eq!(steps_of(&charged["events"]), STEPS);
     assert!(files(&bench).is_empty(), "{:?}", files(&bench));
     assert_eq!(bench.json(&["ledger", "verify"])["verified"], true);

@@ -299,5 +299,5 @@ fn a_question_mark_lists_the_keys_and_is_no_letter_of_a_text() {
 
 /// A share as the window writes it.
 fn percent(share: f64) -> String {
-    format!("{:.0}\u{202f}%", share * 100.0)
+    format!("{:.0}\u{a0}%", share * 100.0)
 }

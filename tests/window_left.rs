@@ -5,41 +5,21 @@
 mod support;
 
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Key, Modifiers, ViewportEvent, ViewportId};
+use eframe::egui::{Key, ViewportEvent, ViewportId};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use pointillist::engine::settings::{Language, Settings};
+use pointillist::engine::settings::Language;
 use pointillist::engine::snapshot::RunState;
 use pointillist::gui::App;
 use pointillist::gui::i18n::Texts;
-use support::{assert_no_missing_texts, go, press, visit, wait, wait_for_label, window};
+use support::{assert_no_missing_texts, fill, go, opened, press, type_into, visit, wait, wait_for_label};
 
 fn open(home: &std::path::Path) -> (Harness<'static, App>, Texts) {
-    let settings = Settings {
-        language: Language::English,
-        ..Settings::default()
-    };
-    let texts = Texts::new(Language::English);
-    let mut harness = window(home, &settings, [1440.0, 900.0]);
-    harness.run_steps(3);
+    let (mut harness, texts) = opened(home, Language::English);
     press(&mut harness, texts.get("sample-german-credit"));
     wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
     visit(&mut harness, texts.get("page-train"));
     (harness, texts)
-}
-
-#[track_caller]
-fn fill(harness: &mut Harness<'static, App>, name: &str, text: &str) {
-    harness.get_by_role_and_label(Role::SpinButton, name).focus();
-    harness.run_steps(2);
-    harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    harness.run_steps(2);
-    harness
-        .get_by_role_and_label(Role::SpinButton, name)
-        .type_text(text);
-    harness.run_steps(2);
-    harness.key_press(Key::Enter);
-    harness.run_steps(4);
 }
 
 #[test]
@@ -47,8 +27,8 @@ fn another_table_begins_with_what_is_recommended_for_it() {
     let home = tempfile::tempdir().unwrap();
     let (mut harness, texts) = open(home.path());
     wait_for_label(&mut harness, texts.get("plan-recommended"));
-    fill(&mut harness, texts.get("epsilon-name"), "3");
-    fill(&mut harness, texts.get("delta-name"), "0.001");
+    fill(&mut harness, (Role::SpinButton, texts.get("epsilon-name")), "3");
+    fill(&mut harness, (Role::SpinButton, texts.get("delta-name")), "0.001");
     assert!(harness.query_by_label(texts.get("plan-recommended")).is_none());
     visit(&mut harness, texts.get("page-data"));
     press(&mut harness, texts.get("action-close"));
@@ -77,7 +57,7 @@ fn another_table_begins_with_what_is_recommended_for_it() {
 fn export_shows_the_run_it_was_pressed_for_and_closing_names_what_is_lost() {
     let home = tempfile::tempdir().unwrap();
     let (mut harness, texts) = open(home.path());
-    fill(&mut harness, texts.get("setting-steps"), "30");
+    fill(&mut harness, (Role::SpinButton, texts.get("setting-steps")), "30");
     let train = |harness: &mut Harness<'static, App>, runs: usize| {
         wait(harness, "the plan", |snapshot| {
             snapshot
@@ -93,7 +73,7 @@ fn export_shows_the_run_it_was_pressed_for_and_closing_names_what_is_lost() {
     };
     train(&mut harness, 1);
     visit(&mut harness, texts.get("page-export"));
-    fill(&mut harness, texts.get("export-rows"), "77");
+    fill(&mut harness, (Role::SpinButton, texts.get("export-rows")), "77");
     visit(&mut harness, texts.get("page-train"));
     train(&mut harness, 2);
     press(&mut harness, texts.get("page-export"));
@@ -115,5 +95,81 @@ fn export_shows_the_run_it_was_pressed_for_and_closing_names_what_is_lost() {
     let stands = harness.get_by_label(texts.get("quit-title-lost")).rect();
     assert!((asked.min - stands.min).length() < 0.5, "{asked:?} {stands:?}");
     assert!(harness.query_by_label(texts.get("quit-confirm-lost")).is_some());
+    assert_no_missing_texts(&harness);
+}
+
+#[test]
+fn a_promise_that_does_not_add_up_with_the_total_is_told_before_the_start() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut harness, texts) = open(home.path());
+    go(&mut harness, Key::Num1);
+    harness
+        .get_by_role_and_label(Role::CheckBox, texts.get("schema-public"))
+        .click_accesskit();
+    wait(&mut harness, "private data", |snapshot| {
+        snapshot.dataset.as_ref().is_some_and(|data| !data.schema.public)
+    });
+    go(&mut harness, Key::Num5);
+    type_into(&mut harness, texts.get("total-reason"), "a study");
+    press(&mut harness, texts.get("total-set"));
+    go(&mut harness, Key::Num3);
+    fill(&mut harness, (Role::SpinButton, texts.get("setting-steps")), "30");
+    wait(&mut harness, "the plan", |snapshot| {
+        let plan = snapshot.plan.as_ref();
+        plan.is_some_and(|plan| {
+            plan.share.is_some() && plan.outcome.as_ref().is_ok_and(|plan| plan.steps == 30)
+        })
+    });
+    go(&mut harness, Key::Enter);
+    wait(&mut harness, "the run", |snapshot| {
+        let last = snapshot.runs.last();
+        last.is_some_and(|run| matches!(run.state, RunState::Finished(_)))
+    });
+    // What was charged so far is of add-or-remove-one.
+    harness
+        .get_by_role_and_label(Role::ComboBox, texts.get("relation-name"))
+        .click_accesskit();
+    harness.run_steps(4);
+    press(&mut harness, texts.get("relation-replace"));
+    wait(&mut harness, "the refusal", |snapshot| {
+        snapshot.plan.as_ref().is_some_and(|plan| plan.outcome.is_err())
+    });
+    let words = "the two do not add up, so choose the total's relation in the plan";
+    assert!(harness.query_all_by_label_contains(words).next().is_some());
+    press(&mut harness, texts.get("action-start"));
+    assert_eq!(harness.state().snapshot().runs.len(), 1, "Start is blocked");
+}
+
+#[test]
+fn runs_of_different_data_say_of_which() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut harness, texts) = open(home.path());
+    let data = texts.get("compare-data");
+    for (at, sample) in ["sample-german-credit", "sample-adult"].iter().enumerate() {
+        if at > 0 {
+            visit(&mut harness, texts.get("page-data"));
+            press(&mut harness, texts.get("action-close"));
+            wait(&mut harness, "nothing open", |snapshot| {
+                snapshot.dataset.is_none()
+            });
+            press(&mut harness, texts.get(sample));
+            wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
+            visit(&mut harness, texts.get("page-train"));
+        }
+        fill(&mut harness, (Role::SpinButton, texts.get("setting-steps")), "30");
+        wait(&mut harness, "the plan", |snapshot| {
+            let plan = snapshot.plan.as_ref();
+            plan.is_some_and(|plan| plan.outcome.as_ref().is_ok_and(|plan| plan.steps == 30))
+        });
+        go(&mut harness, Key::Enter);
+        wait(&mut harness, "the run", |snapshot| {
+            let last = snapshot.runs.last();
+            snapshot.runs.len() == at + 1
+                && last.is_some_and(|run| matches!(run.state, RunState::Finished(_)))
+        });
+        harness.run_steps(3);
+        let heads = harness.query_all_by_role_and_label(Role::Button, data).count();
+        assert_eq!(heads, at, "a column for the data once runs differ in it");
+    }
     assert_no_missing_texts(&harness);
 }

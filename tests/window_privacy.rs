@@ -113,7 +113,7 @@ fn an_epsilon_of_ones_own_is_read_as_its_functions_say() {
         for rate in [1.0, 10.0] {
             slide(&mut harness, texts.get("false-alarms-name"), rate);
             for meaning in [&whole, &pair] {
-                let found = format!("{:.2}\u{202f}%", 100.0 * meaning.true_positive_rate(rate / 100.0));
+                let found = format!("{:.2}\u{a0}%", 100.0 * meaning.true_positive_rate(rate / 100.0));
                 assert!(shows(&harness, &found), "{language:?} {rate}: {found}");
             }
             let people = (whole.true_positive_rate(rate / 100.0) * 100.0).ceil();
@@ -128,7 +128,7 @@ fn an_epsilon_of_ones_own_is_read_as_its_functions_say() {
             .numeric_value();
         assert!((value.unwrap() - 2.0).abs() < 1e-9);
         slide(&mut harness, texts.get("prior-name"), 20.0);
-        let after = format!("{:.0}\u{202f}%", 100.0 * whole.precision(0.02, 0.2));
+        let after = format!("{:.0}\u{a0}%", 100.0 * whole.precision(0.02, 0.2));
         assert!(shows(&harness, &after), "{after}");
         harness.check_accessibility();
         assert_no_missing_texts(&harness);

@@ -5,34 +5,22 @@
 #[path = "support/window.rs"]
 mod support;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Rect};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use pointillist::engine::settings::{Language, Settings};
+use pointillist::engine::settings::Language;
 use pointillist::engine::snapshot::RunState;
 use pointillist::gui::App;
 use pointillist::gui::i18n::Texts;
-use support::{PATIENCE, assert_no_missing_texts, go, press, visit, wait, wait_for_label, window};
+use support::{PATIENCE, assert_no_missing_texts, go, opened, press, visit, wait, wait_for_label};
 
-const SIZE: [f32; 2] = [1440.0, 900.0];
 /// More than a run gets through before it is stopped.
 const LONG: f64 = 4000.0;
 /// What a run gets through at once.
 const SHORT: f64 = 30.0;
-
-fn open(home: &Path, language: Language) -> (Harness<'static, App>, Texts) {
-    let settings = Settings {
-        language,
-        ..Settings::default()
-    };
-    let mut harness = window(home, &settings, SIZE);
-    harness.run_steps(3);
-    (harness, Texts::new(language))
-}
 
 /// The sample on the train page, with a plan.
 fn plan_sample(harness: &mut Harness<'static, App>, texts: &Texts) {
@@ -151,7 +139,7 @@ fn stop_all(harness: &mut Harness<'static, App>, texts: &Texts) {
 fn two_runs_are_ordered_renamed_overlaid_and_deleted() {
     for language in [Language::English, Language::Chinese] {
         let home = tempfile::tempdir().unwrap();
-        let (mut harness, texts) = open(home.path(), language);
+        let (mut harness, texts) = opened(home.path(), language);
         plan_sample(&mut harness, &texts);
         start(&mut harness, &texts, LONG);
         wait(&mut harness, "some steps", |snapshot| {
@@ -301,7 +289,7 @@ fn a_runs_name_is_there_again_after_a_restart() {
         let home = tempfile::tempdir().unwrap();
         let called = "Zulu – 夜";
         {
-            let (mut harness, texts) = open(home.path(), language);
+            let (mut harness, texts) = opened(home.path(), language);
             plan_sample(&mut harness, &texts);
             // The table of runs needs two; the first is at its end when the second is cut short.
             start(&mut harness, &texts, SHORT);
@@ -330,7 +318,7 @@ fn a_runs_name_is_there_again_after_a_restart() {
                 called,
             );
         }
-        let (mut harness, texts) = open(home.path(), language);
+        let (mut harness, texts) = opened(home.path(), language);
         wait(&mut harness, "the run that was cut short", |snapshot| {
             !snapshot.interrupted.is_empty()
         });

@@ -12,23 +12,11 @@ use eframe::egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use pointillist::engine::Session;
-use pointillist::engine::settings::{Language, Settings};
+use pointillist::engine::settings::Language;
 use pointillist::gui::App;
 use pointillist::gui::command::Page;
 use pointillist::gui::i18n::Texts;
-use support::{PATIENCE, assert_no_missing_texts, go, press, type_into, visit, wait, window};
-
-const SIZE: [f32; 2] = [1440.0, 900.0];
-
-fn open(home: &Path, language: Language) -> (Harness<'static, App>, Texts) {
-    let settings = Settings {
-        language,
-        ..Settings::default()
-    };
-    let mut harness = window(home, &settings, SIZE);
-    harness.run_steps(3);
-    (harness, Texts::new(language))
-}
+use support::{PATIENCE, assert_no_missing_texts, go, opened, press, type_into, visit, wait};
 
 fn until(harness: &mut Harness<'static, App>, what: &str, done: impl Fn() -> bool) {
     let start = Instant::now();
@@ -79,14 +67,14 @@ fn work_is_taken_up_again_after_a_restart() {
     for language in [Language::English, Language::Chinese] {
         let home = tempfile::tempdir().unwrap();
         {
-            let (mut harness, texts) = open(home.path(), language);
+            let (mut harness, texts) = opened(home.path(), language);
             work(&mut harness, &texts);
             let kept = home.path().to_path_buf();
             until(&mut harness, "the kept session", || {
                 Session::last(&kept).is_some_and(|session| session.plan.epsilon > 2.9)
             });
         }
-        let (mut harness, texts) = open(home.path(), language);
+        let (mut harness, texts) = opened(home.path(), language);
         let resume = texts.with("session-resume", [("name", "german_credit.parquet".into())]);
         press(&mut harness, &resume);
         assert_as_it_was(&mut harness, &texts);
@@ -98,7 +86,7 @@ fn a_session_is_written_to_a_file_and_opened_by_its_path() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("mine.session.toml");
     {
-        let (mut harness, texts) = open(home.path(), Language::English);
+        let (mut harness, texts) = opened(home.path(), Language::English);
         work(&mut harness, &texts);
         go(&mut harness, Key::K);
         press(&mut harness, texts.get("action-save-session"));
@@ -124,7 +112,7 @@ fn a_session_is_written_to_a_file_and_opened_by_its_path() {
     session.sizes.plan = Some(wanted);
     std::fs::write(&file, toml::to_string(&session).unwrap()).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
-    let (mut harness, texts) = open(elsewhere.path(), Language::English);
+    let (mut harness, texts) = opened(elsewhere.path(), Language::English);
     type_into(&mut harness, texts.get("path-label"), &file.display().to_string());
     press(&mut harness, texts.get("path-open"));
     assert_as_it_was(&mut harness, &texts);
@@ -147,7 +135,7 @@ fn a_bad_session_is_told_beside_the_path() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("bad.session.toml");
         std::fs::write(&file, "version = [").unwrap();
-        let (mut harness, texts) = open(home.path(), language);
+        let (mut harness, texts) = opened(home.path(), language);
         type_into(&mut harness, texts.get("path-label"), &file.display().to_string());
         press(&mut harness, texts.get("path-open"));
         let start = Instant::now();
@@ -194,7 +182,7 @@ fn a_files_review_and_plan_outlive_another_table() {
     let [first, second] = ["first.csv", "second.csv"].map(|name| folder.path().join(name));
     std::fs::write(&first, format!("age,visits,colour\n{rows}")).unwrap();
     std::fs::write(&second, format!("x,y,z\n{rows}")).unwrap();
-    let (mut harness, texts) = open(home.path(), Language::English);
+    let (mut harness, texts) = opened(home.path(), Language::English);
     open_path(&mut harness, &texts, &first);
     let name = texts.with("missing-of", [("column", "visits".into())]);
     harness

@@ -4,28 +4,15 @@
 #[path = "support/window.rs"]
 mod support;
 
+use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use pointillist::engine::settings::{Language, Settings};
 use pointillist::gui::App;
 use pointillist::gui::command::Page;
 use pointillist::gui::i18n::Texts;
-use support::{assert_no_missing_texts, go, press, visit, wait, window};
-
-/// Replaces what a field of this role holds, and leaves it.
-#[track_caller]
-fn fill(harness: &mut Harness<'static, App>, (role, name): (Role, &str), text: &str) {
-    harness.get_by_role_and_label(role, name).focus();
-    harness.run_steps(2);
-    harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    harness.run_steps(2);
-    harness.get_by_role_and_label(role, name).type_text(text);
-    harness.run_steps(2);
-    harness.key_press(Key::Enter);
-    harness.run_steps(4);
-}
+use support::{assert_no_missing_texts, fill, go, press, visit, wait, window};
 
 #[track_caller]
 fn says(harness: &Harness<'static, App>, words: &str, is_said: bool) {

@@ -232,7 +232,8 @@ impl KeptFiles {
         Ok(())
     }
 
-    fn entry(&self) -> Option<EntryId> {
+    /// Its entry in the ledger, by the name.
+    pub fn entry(&self) -> Option<EntryId> {
         self.id.strip_prefix(ENTRY)?.parse().ok().map(EntryId)
     }
 

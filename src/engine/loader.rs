@@ -22,7 +22,7 @@ use crate::engine::snapshot::{Dataset, EpsilonAnswer, LoadStage, PlanPreview};
 use crate::export::Recipe;
 use crate::message;
 use crate::num::{Message, Progress};
-use crate::privacy::ledger::{Budget, PrivacyUnit};
+use crate::privacy::ledger::{PrivacyUnit, Total};
 
 /// How many tasks may wait; the coordinator sends a new plan or check only after the last one's answer.
 const QUEUE: usize = 64;
@@ -56,8 +56,8 @@ pub(super) enum Task {
     Plan {
         dataset: Arc<Dataset>,
         request: Box<RunRequest>,
-        /// What the data set has spent, of whose total the plan takes a share.
-        budget: Option<Box<Budget>>,
+        /// The data set's total, of which the plan takes a share.
+        total: Option<Total>,
     },
     /// Find the ε at which a plan's noise is what a person can stand.
     FindEpsilon {
@@ -174,9 +174,10 @@ fn serve(inbox: &Receiver<Task>, room: &Room, notes: &Sender<Note>) {
             Task::Plan {
                 dataset,
                 request,
-                budget,
+                total,
             } => {
-                let planned = super::catching(Area::Train, || Planned::of(&request, &dataset));
+                let planned = super::catching(Area::Train, || Planned::of(&request, &dataset))
+                    .and_then(|plan| adds_up(plan, &dataset));
                 let events = planned
                     .as_ref()
                     .ok()
@@ -184,14 +185,8 @@ fn serve(inbox: &Receiver<Task>, room: &Room, notes: &Sender<Note>) {
                     .map(|plan| Arc::new(plan.events()));
                 let share = events
                     .as_ref()
-                    .zip(budget.as_ref().and_then(|budget| budget.total))
+                    .zip(total)
                     .and_then(|(events, total)| total.share_of(events));
-                let unit = PrivacyUnit::from(&*dataset.schema);
-                let refusal = events
-                    .as_ref()
-                    .zip(budget.as_deref())
-                    .and_then(|(events, budget)| budget.refuses(events.neighboring, &unit))
-                    .map(|error| Problem::new(Area::Ledger, &error));
                 let target = request.target.filter(|_| dataset.images.is_none());
                 let advice = target.and_then(|target| Advice::on_table(&dataset.schema, target.epsilon));
                 Note::Planned {
@@ -201,7 +196,6 @@ fn serve(inbox: &Receiver<Task>, room: &Room, notes: &Sender<Note>) {
                         outcome: planned.map(|plan| plan.summary()),
                         outdated: false,
                         share,
-                        refusal,
                         advice,
                         events,
                     }),
@@ -382,6 +376,20 @@ fn load_images(
         warnings: Vec::new(),
         misfit,
     })
+}
+
+/// A plan whose promise adds up with what the data set's total holds: told while it is planned, not by the ledger at
+/// its start.
+fn adds_up(plan: Planned, dataset: &Dataset) -> Result<Planned, Problem> {
+    if plan.epsilon().is_some()
+        && let Some(budget) = &dataset.budget
+    {
+        let unit = PrivacyUnit::from(&*dataset.schema);
+        budget
+            .check_promise(plan.events().neighboring, &unit)
+            .map_err(|error| Problem::new(Area::Ledger, &error))?;
+    }
+    Ok(plan)
 }
 
 /// The schema file to use, if there is one, and what it says.

@@ -176,7 +176,9 @@ impl RunJob {
             kept: kept.keeper.as_ref().map(RunKeeper::id),
         });
 
-        let mut watcher = Watcher::new(Arc::clone(&self.slot), Arc::clone(&self.control), &summary);
+        let from = kept.taken.as_ref().map_or(0, |taken| taken.charged);
+        let (slot, control) = (Arc::clone(&self.slot), Arc::clone(&self.control));
+        let mut watcher = Watcher::new(slot, control, &summary, from);
         let keeping = match (&kept.keeper, self.request.keep_every) {
             (Some(keeper), Some(every)) => Keeping::by(Box::new(keeper.clone()), every),
             _ => Keeping::none(),

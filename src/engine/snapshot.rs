@@ -210,8 +210,6 @@ pub struct PlanPreview {
     pub outdated: bool,
     /// The share of the data set's total that the run would hold; `None` without a total or a promise.
     pub share: Option<f64>,
-    /// Why the ledger would refuse the run whatever it cost: its promise does not add up with the total's.
-    pub refusal: Option<Problem>,
     /// The method to begin with on such a table at this ε; `None` for images and without a promise.
     pub advice: Option<Advice>,
     /// All that the run may do; `None` without a promise.
@@ -284,8 +282,10 @@ pub struct RunView {
     pub steps_per_second: f64,
     /// Estimated seconds until the end.
     pub seconds_left: Option<f64>,
-    /// Seconds since the first step, pauses left out.
+    /// Seconds since the first step that it took here, pauses left out.
     pub seconds: f64,
+    /// The step at which it was taken up; 0 for one that began here. Its seconds and its rate cover what came after.
+    pub taken_up_at: u64,
     /// The critic's loss over steps.
     pub critic_loss: StewardOnly<Series>,
     /// The generator's loss over steps: computed from released quantities only.

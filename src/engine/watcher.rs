@@ -43,6 +43,7 @@ impl RunSlot {
 #[derive(Clone, Debug)]
 pub(super) struct RunLive {
     step: u64,
+    taken_up_at: u64,
     seconds: f64,
     steps_per_second: f64,
     seconds_left: Option<f64>,
@@ -64,6 +65,7 @@ impl RunLive {
     pub fn put_into(self, view: &mut RunView) {
         view.step = self.step;
         view.seconds = self.seconds;
+        view.taken_up_at = self.taken_up_at;
         view.steps_per_second = self.steps_per_second;
         view.seconds_left = self.seconds_left;
         view.critic_loss = self.critic_loss;
@@ -101,6 +103,7 @@ pub(super) struct Watcher {
     slot: Arc<RunSlot>,
     control: Arc<Control>,
     clock: Clock,
+    taken_up_at: u64,
     step: u64,
     steps: u64,
     critic_loss: SeriesCollector,
@@ -119,7 +122,8 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub fn new(slot: Arc<RunSlot>, control: Arc<Control>, plan: &PlanSummary) -> Self {
+    /// Watches a run that begins, or that goes on from a step.
+    pub fn new(slot: Arc<RunSlot>, control: Arc<Control>, plan: &PlanSummary, from: u64) -> Self {
         let memory = if plan.looks_once() {
             CALM_MEMORY
         } else {
@@ -128,8 +132,9 @@ impl Watcher {
         Self {
             slot,
             control,
-            clock: Clock::new(),
-            step: 0,
+            clock: Clock::new(from),
+            taken_up_at: from,
+            step: from,
             steps: plan.steps,
             critic_loss: SeriesCollector::new(memory),
             generator_loss: SeriesCollector::new(memory),
@@ -193,6 +198,7 @@ impl Watcher {
         let left = self.steps.saturating_sub(self.step) as f64;
         self.slot.offer(RunLive {
             step: self.step,
+            taken_up_at: self.taken_up_at,
             seconds: self.clock.seconds(),
             steps_per_second: rate,
             seconds_left: (rate > 0.0 && !self.control.is_paused()).then(|| left / rate),
@@ -316,11 +322,11 @@ struct Clock {
 }
 
 impl Clock {
-    fn new() -> Self {
+    fn new(from: u64) -> Self {
         Self {
             start: Instant::now(),
             seconds: 0.0,
-            window: VecDeque::from([(0.0, 0)]),
+            window: VecDeque::from([(0.0, from)]),
         }
     }
 
@@ -360,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_pause_leaves_rate_and_time_left_as_they_were() {
-        let mut clock = Clock::new();
+        let mut clock = Clock::new(0);
         for report in 1..=40 {
             clock.at(0.25 * f64::from(report), 50 * u64::try_from(report).unwrap());
         }
@@ -372,8 +378,15 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_is_taken_up_is_timed_from_where_it_goes_on() {
+        let mut clock = Clock::new(300);
+        clock.at(2.0, 310);
+        assert!((clock.steps_per_second() - 5.0).abs() < 1e-12);
+    }
+
+    #[test]
     fn held_time_is_not_spent_on_steps() {
-        let mut clock = Clock::new();
+        let mut clock = Clock::new(0);
         std::thread::sleep(Duration::from_millis(60));
         clock.tick(1, Duration::from_millis(50));
         let since = clock.start.elapsed().as_secs_f64();
@@ -401,7 +414,7 @@ mod tests {
 
     #[test]
     fn rare_reports_have_a_rate_too() {
-        let mut clock = Clock::new();
+        let mut clock = Clock::new(0);
         clock.at(20.0, 10);
         clock.at(40.0, 30);
         assert!((clock.steps_per_second() - 1.0).abs() < 1e-12);

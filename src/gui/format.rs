@@ -1,7 +1,7 @@
 //! Numbers as the window writes them. Digits are tabular, so columns of them line up.
 
-/// A narrow space that no line break splits.
-const NARROW: char = '\u{202f}';
+/// A space at which no line is broken; at the narrow one of its kind the window breaks lines.
+const UNBROKEN: char = '\u{a0}';
 
 /// A count with its thousands set apart: `32,561`.
 pub fn count(value: u64) -> String {
@@ -88,13 +88,13 @@ pub fn delta(value: f64) -> String {
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     let text = if value > 0.0 && value < 0.1 {
-        return format!("<0.1{NARROW}%");
+        return format!("<0.1{UNBROKEN}%");
     } else if value > 0.0 && value < 10.0 && (value - value.round()).abs() > 0.05 {
         format!("{value:.1}")
     } else {
         format!("{value:.0}")
     };
-    format!("{text}{NARROW}%")
+    format!("{text}{UNBROKEN}%")
 }
 
 /// A stretch of time: `0:15`, `12:04`, `1:02:03`.
@@ -139,9 +139,9 @@ pub fn bytes(value: u64) -> String {
         unit += 1;
     }
     if unit == 0 {
-        format!("{value}{NARROW}B")
+        format!("{value}{UNBROKEN}B")
     } else {
-        format!("{size:.1}{NARROW}{}", units[unit])
+        format!("{size:.1}{UNBROKEN}{}", units[unit])
     }
 }
 
@@ -155,7 +155,7 @@ pub enum Unread {
 }
 
 /// Spaces that set thousands apart.
-const SPACES: [char; 4] = [' ', NARROW, '\u{a0}', '\u{2009}'];
+const SPACES: [char; 4] = [' ', UNBROKEN, '\u{202f}', '\u{2009}'];
 
 /// Reads a number as a person types it: a decimal point or comma, spaces between thousands, a power of ten, a
 /// typographic minus.
@@ -257,12 +257,12 @@ mod tests {
         assert_eq!(epsilon(8.0), "8.00");
         assert_eq!(epsilon(0.0123), "0.0123");
         assert_eq!(delta(1e-5), "1e-5");
-        assert_eq!(percent(0.38), "38\u{202f}%");
-        assert_eq!(percent(0.0625), "6.2\u{202f}%");
-        assert_eq!(percent(0.0001), "<0.1\u{202f}%");
+        assert_eq!(percent(0.38), "38\u{a0}%");
+        assert_eq!(percent(0.0625), "6.2\u{a0}%");
+        assert_eq!(percent(0.0001), "<0.1\u{a0}%");
         assert_eq!(duration(15.4), "0:15");
         assert_eq!(duration(3723.0), "1:02:03");
-        assert_eq!(bytes(1_250_000), "1.2\u{202f}MB");
+        assert_eq!(bytes(1_250_000), "1.2\u{a0}MB");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use eframe::egui::{self, Align, FontId, Layout, RichText, Ui, vec2};
 
-use crate::engine::command::Command;
+use crate::engine::command::{Command, Method};
 use crate::engine::event::Problem;
 use crate::engine::snapshot::{LoadStage, RunState, RunView};
 use crate::gui::command::Action;
@@ -45,6 +45,7 @@ pub fn run_state(cx: &Cx<'_>, run: &RunView) -> String {
         RunState::Finished(reason) => stop_reason(cx, *reason).to_owned(),
         RunState::Failed(problem) => t.say(&problem.message),
         RunState::Paused => t.with("run-paused", [("steps", steps(run).into())]),
+        RunState::Running if run.step == 0 && is_mean_embedding(run) => t.get("run-embedding").to_owned(),
         RunState::Running => {
             let mut parts = vec![t.with("run-steps", [("steps", steps(run).into())])];
             if run.steps_per_second > 0.0 {
@@ -57,6 +58,11 @@ pub fn run_state(cx: &Cx<'_>, run: &RunView) -> String {
             parts.join(" · ")
         }
     }
+}
+
+/// Whether a run's one look at the data is the mean embedding, before which no step is taken.
+fn is_mean_embedding(run: &RunView) -> bool {
+    run.method == Method::DpMerf
 }
 
 fn steps(run: &RunView) -> String {

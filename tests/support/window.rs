@@ -8,12 +8,16 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use pointillist::engine::settings::Settings;
+use pointillist::engine::settings::{Language, Settings};
 use pointillist::engine::snapshot::Snapshot;
 use pointillist::gui::App;
+use pointillist::gui::i18n::Texts;
 
 /// How long a test waits for work on a slow machine.
 pub const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The usual size of a window.
+pub const SIZE: [f32; 2] = [1440.0, 900.0];
 
 /// A window of this size on an engine in `home`, with these settings.
 pub fn window(home: &Path, settings: &Settings, size: [f32; 2]) -> Harness<'static, App> {
@@ -23,6 +27,17 @@ pub fn window(home: &Path, settings: &Settings, size: [f32; 2]) -> Harness<'stat
         .with_size(vec2(size[0], size[1]))
         .with_max_steps(12)
         .build_eframe(move |creation| App::new(&creation.egui_ctx, &home, None).unwrap())
+}
+
+/// A window of the usual size in this language, with its texts.
+pub fn opened(home: &Path, language: Language) -> (Harness<'static, App>, Texts) {
+    let settings = Settings {
+        language,
+        ..Settings::default()
+    };
+    let mut harness = window(home, &settings, SIZE);
+    harness.run_steps(3);
+    (harness, Texts::new(language))
 }
 
 /// Draws frames until the engine's state is as wanted.
@@ -87,6 +102,19 @@ pub fn type_into(harness: &mut Harness<'static, App>, name: &str, text: &str) {
         .get_by_role_and_label(Role::TextInput, name)
         .type_text(text);
     harness.run_steps(3);
+}
+
+/// Replaces what a field of this role holds, and leaves it.
+#[track_caller]
+pub fn fill(harness: &mut Harness<'static, App>, (role, name): (Role, &str), text: &str) {
+    harness.get_by_role_and_label(role, name).focus();
+    harness.run_steps(2);
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    harness.run_steps(2);
+    harness.get_by_role_and_label(role, name).type_text(text);
+    harness.run_steps(2);
+    harness.key_press(Key::Enter);
+    harness.run_steps(4);
 }
 
 /// Every text that was asked for so far was there.

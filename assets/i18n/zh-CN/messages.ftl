@@ -316,8 +316,8 @@ ledger-no-randomness = 操作系统没有为账本的密钥提供随机数：{ $
 ledger-over-total = 这次任务需要“{ $name }”总额（ε = { $epsilon }，δ = { $delta }）的 { $needed } %，而只剩 { $left } %；请降低 ε，或说明理由提高总额（没有花费预算）
 ledger-no-delta-apart = “{ $name }”的总额没有为自带 δ 的任务（例如基于稳定性的类别）留出余地：总额下的第一个任务没有自带 δ，因此全部 δ 都用于其他任务的噪声；请改为申报取值（没有花费预算）
 ledger-total-too-large = 总额 ε = { $epsilon }，δ = { $delta } 几乎等于不设限，而总额永远不能降低；最多为 ε = { $most }，δ = { $least }
-ledger-relation-differs = “{ $name }”的总额按“{ $kept }”计，这次任务按“{ $asked }”承诺；两者不能相加，请采用总额的相邻关系
-ledger-unit-differs = “{ $name }”的总额保护{ $kept }，这次任务保护{ $asked }；两者不能相加，请采用总额的隐私单位
+ledger-relation-differs = “{ $name }”的总额按“{ $kept }”计，这次任务按“{ $asked }”承诺；两者不能相加，请在计划中采用总额的相邻关系
+ledger-unit-differs = “{ $name }”的总额保护{ $kept }，这次任务保护{ $asked }；两者不能相加，请在“数据”页的模式中采用总额的隐私单位
 ledger-cannot-total = “{ $name }”已有的花费不能归入一个总额：{ $reason }
 ledger-total-not-raised = “{ $name }”已有总额 ε = { $epsilon }，δ = { $delta }；总额只能提高，不能降低或重设
 ledger-total-too-small = 总额 ε = { $epsilon }，δ = { $delta } 容不下任何任务；δ 必须大于 0，ε 必须足够大

@@ -9,7 +9,7 @@ use crate::engine::interrupted::{self, Interrupted, KeptFiles, KeptRun};
 use crate::message;
 use crate::num::Delta;
 use crate::privacy::epsilon_of_part;
-use crate::privacy::ledger::{EntryId, Outcome, Settlement};
+use crate::privacy::ledger::{Entry, EntryId, Outcome, Settlement, Status};
 use crate::train::DeviceKind;
 
 /// A run whose data is being opened.
@@ -128,7 +128,7 @@ impl Coordinator {
     }
 
     /// What may have been done stays charged, by the journal; what is beyond it is free again. A run whose files cannot
-    /// be read keeps its whole reservation.
+    /// be read is charged its whole reservation.
     fn abandon_run(&self, files: &KeptFiles) -> Result<(), Problem> {
         // Held until the files are gone, so that nobody takes the run up meanwhile.
         let held = files.take_up();
@@ -142,7 +142,36 @@ impl Coordinator {
         {
             return Err(problem.clone());
         }
+        // Unreadable, or cut short before its first checkpoint.
+        if held.is_err()
+            && let Some(entry) = files.entry()
+        {
+            self.settle_in_full(entry)?;
+        }
         files.remove().map_err(|error| Problem::new(Area::Train, &error))
+    }
+
+    /// Nobody can tell how far the run came, and nobody can take it up any more: all that it reserved is spent.
+    fn settle_in_full(&self, id: EntryId) -> Result<(), Problem> {
+        let entries = &self.ledger_view.entries;
+        let open = |entry: &&Entry| entry.id == id && entry.status == Status::Reserved;
+        let Some((entry, events)) =
+            (entries.iter().find(open)).and_then(|entry| Some((entry, entry.events.clone()?)))
+        else {
+            return Ok(());
+        };
+        let settlement = Settlement {
+            events,
+            epsilon: entry.epsilon,
+            delta: entry.delta,
+            outcome: Outcome::Failed {
+                message: "cut short and thrown away".into(),
+            },
+            note: Some("charged in full: nobody can tell how far it came".into()),
+        };
+        self.ledger
+            .settle(id, settlement)
+            .map_err(|error| Problem::new(Area::Ledger, &error))
     }
 
     fn settle_abandoned(&self, run: &KeptRun, entry: EntryId, charged: u64) -> Result<(), Problem> {

@@ -75,7 +75,7 @@ impl Coordinator {
             let task = Task::Plan {
                 dataset: Arc::clone(dataset),
                 request,
-                budget: dataset.budget.clone().map(Box::new),
+                total: dataset.budget.as_ref().and_then(|budget| budget.total),
             };
             // The loader ends only with the coordinator.
             let _ = self.tasks.send(task);

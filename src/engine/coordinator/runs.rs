@@ -238,6 +238,7 @@ impl Coordinator {
             steps_per_second: 0.0,
             seconds_left: None,
             seconds: 0.0,
+            taken_up_at: 0,
             critic_loss: StewardOnly::new(Series::default()),
             generator_loss: Series::default(),
             critic: CriticView::default(),

@@ -46,12 +46,8 @@ pub(super) fn against_total(
     let Some(total) = &account.total else {
         return Ok(None);
     };
-    if let Some(differs) = differs(
-        &account.name,
-        account.promise.as_ref(),
-        (job.events.neighboring, &job.unit),
-    ) {
-        return Err(differs);
+    if let Some(kept) = &account.promise {
+        same_promise(&account.name, kept, (job.events.neighboring, &job.unit))?;
     }
     let curve = Curve::of(&job.events)?;
     let limits = total
@@ -81,25 +77,27 @@ pub(super) fn against_total(
     })
 }
 
-/// Why a job's promise does not add up with what was promised of the data set so far.
-pub(super) fn differs(
+/// Whether a job's promise adds up with the one that the data set of this name is kept under.
+pub(super) fn same_promise(
     name: &str,
-    promised: Option<&(Neighboring, PrivacyUnit)>,
-    (relation, unit): (Neighboring, &PrivacyUnit),
-) -> Option<LedgerError> {
-    let (kept, kept_unit) = promised?;
-    if !adds_up(*kept, relation) {
-        return Some(LedgerError::RelationDiffers {
+    (kept, kept_unit): &(Neighboring, PrivacyUnit),
+    (asked, unit): (Neighboring, &PrivacyUnit),
+) -> Result<(), LedgerError> {
+    if !adds_up(*kept, asked) {
+        return Err(LedgerError::RelationDiffers {
             dataset_name: name.to_owned(),
             kept: *kept,
-            asked: relation,
+            asked,
         });
     }
-    (!kept_unit.adds_up_with(unit)).then(|| LedgerError::UnitDiffers {
-        dataset_name: name.to_owned(),
-        kept: kept_unit.clone(),
-        asked: unit.clone(),
-    })
+    if !kept_unit.adds_up_with(unit) {
+        return Err(LedgerError::UnitDiffers {
+            dataset_name: name.to_owned(),
+            kept: kept_unit.clone(),
+            asked: unit.clone(),
+        });
+    }
+    Ok(())
 }
 
 /// Puts the jobs from before a total under it: their costs at the order at which most of the total is left.

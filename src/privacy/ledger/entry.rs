@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::LedgerError;
-use super::charge::differs;
+use super::charge::same_promise;
 use crate::privacy::{EventList, Neighboring};
 
 /// Knows a data set by the keyed hash of its content.
@@ -299,8 +299,6 @@ pub struct Budget {
     pub dataset_name: String,
     /// The total, if one is set.
     pub total: Option<Total>,
-    /// The relation and the unit that the total is kept under; `None` without a total, or before its first job.
-    pub promise: Option<(Neighboring, PrivacyUnit)>,
     /// Shares of the total by the Rényi filter; `None` without a total.
     pub shares: Option<Shares>,
     /// Settled jobs, added up by basic composition: as information, an upper bound.
@@ -313,13 +311,21 @@ pub struct Budget {
     pub jobs: u64,
     /// Jobs of which nothing was kept: thrown away, or failed.
     pub discarded: u64,
+    /// Under what relation and for which unit the jobs were promised; `None` before the first.
+    #[serde(skip)]
+    pub promise: Option<(Neighboring, PrivacyUnit)>,
 }
 
 impl Budget {
-    /// Why a job under this relation, for this unit, would be refused whatever it cost: its promise does not add up with
-    /// the total's.
-    pub fn refuses(&self, relation: Neighboring, unit: &PrivacyUnit) -> Option<LedgerError> {
-        differs(&self.dataset_name, self.promise.as_ref(), (relation, unit))
+    /// Whether a new job's promise adds up with what the total holds; without a total, every promise does.
+    ///
+    /// # Errors
+    /// When it does not: the ledger would refuse the job.
+    pub fn check_promise(&self, relation: Neighboring, unit: &PrivacyUnit) -> Result<(), LedgerError> {
+        match (&self.total, &self.promise) {
+            (Some(_), Some(kept)) => same_promise(&self.dataset_name, kept, (relation, unit)),
+            _ => Ok(()),
+        }
     }
 }
 

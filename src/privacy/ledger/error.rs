@@ -154,7 +154,7 @@ pub enum LedgerError {
         dataset_name: String,
     },
     /// The total is kept under another neighbouring relation.
-    #[error("the total of \"{dataset_name}\" is kept under {:?}, and this job's promise is under {:?}; the two do not add up, so choose the total's relation", .kept, .asked)]
+    #[error("the total of \"{dataset_name}\" is kept under {:?}, and this job's promise is under {:?}; the two do not add up, so choose the total's relation in the plan", .kept, .asked)]
     RelationDiffers {
         /// The data set.
         dataset_name: String,
@@ -165,7 +165,7 @@ pub enum LedgerError {
     },
     /// The total is kept for another unit of privacy.
     #[error(
-        "the total of \"{dataset_name}\" protects {kept}, and this job protects {asked}; the two do not add up, so choose the total's unit"
+        "the total of \"{dataset_name}\" protects {kept}, and this job protects {asked}; the two do not add up, so choose the total's unit of privacy in the schema, on the Data page"
     )]
     UnitDiffers {
         /// The data set.

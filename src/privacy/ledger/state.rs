@@ -303,13 +303,13 @@ impl State {
                 dataset: None,
                 dataset_name: String::new(),
                 total: None,
-                promise: None,
                 shares: None,
                 spent: Charge::default(),
                 reserved: Charge::default(),
                 public: false,
                 jobs: 0,
                 discarded: 0,
+                promise: None,
             };
         };
         let account = &self.accounts[index];
@@ -322,13 +322,13 @@ impl State {
                 order: total.order.map(|order| order.0),
                 sets_apart: total.order.is_some_and(|order| order.1),
             }),
-            promise: account.total.as_ref().and(account.promise.clone()),
             shares: self.shares(index),
             spent: account.spent,
             reserved: self.reserved(index).0,
             public: account.public,
             jobs: account.jobs,
             discarded: account.discarded,
+            promise: account.promise.clone(),
         }
     }
 

@@ -50,7 +50,7 @@ fn facts(ui: &mut Ui, cx: &Cx<'_>, entry: &Entry, share: Option<f64>) {
         "details-settled",
         &entry.settled_ms.map(format::local_time).unwrap_or_default(),
     );
-    fact("ledger-state", t.get(status_key(&entry.status)));
+    fact("ledger-state", t.get(status_key(entry)));
     fact("ledger-charge", &charge(cx, entry));
     fact("ledger-share", &share.map(format::percent).unwrap_or_default());
     let reserved = entry.reserved.map(|reserved| {

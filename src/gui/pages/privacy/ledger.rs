@@ -14,7 +14,7 @@ use crate::gui::pages::privacy::{csv, details};
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets;
 use crate::privacy::PrivacyEvent;
-use crate::privacy::ledger::{Entry, EntryId, Status};
+use crate::privacy::ledger::{Charge, Entry, EntryId, Status};
 use crate::release::Query;
 
 /// The height of an entry.
@@ -299,7 +299,7 @@ fn order(cx: &Cx<'_>, (ledger, sort, rising, filter, this, ..): &Key) -> Vec<usi
                     entry.dataset_name.to_lowercase(),
                     what(cx, entry).to_lowercase(),
                     entry.description.to_lowercase(),
-                    cx.texts.get(status_key(&entry.status)).to_lowercase(),
+                    cx.texts.get(status_key(entry)).to_lowercase(),
                 ]
                 .iter()
                 .any(|text| text.contains(filter.as_str())))
@@ -318,7 +318,7 @@ fn order(cx: &Cx<'_>, (ledger, sort, rising, filter, this, ..): &Key) -> Vec<usi
             let of = |at| share(entry(at)).unwrap_or(-1.0);
             of(a).total_cmp(&of(b))
         }),
-        Sort::State => rows.sort_by_key(|at| status_key(&entry(at).status)),
+        Sort::State => rows.sort_by_key(|at| status_key(entry(at))),
     }
     if !rising {
         rows.reverse();
@@ -353,7 +353,7 @@ fn entry_row(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, entry: &Entry, share: Opti
     cell(RichText::new(charge(cx, entry)), None);
     let part = share.map(format::percent).unwrap_or_default();
     cell(RichText::new(part), None);
-    let text = RichText::new(t.get(status_key(&entry.status))).size(SMALL + 1.0);
+    let text = RichText::new(t.get(status_key(entry))).size(SMALL + 1.0);
     cell(text.color(status_color(cx, &entry.status)), entry.note.as_deref());
     asked || row.response().clicked()
 }
@@ -370,11 +370,13 @@ pub fn charge(cx: &Cx<'_>, entry: &Entry) -> String {
 }
 
 /// The key of a state's name.
-pub fn status_key(status: &Status) -> &'static str {
-    match status {
+pub fn status_key(entry: &Entry) -> &'static str {
+    let is_whole = |reserved: Charge| entry.epsilon > 0.0 && reserved.epsilon <= entry.epsilon;
+    match &entry.status {
         Status::Reserved => "status-reserved",
         Status::Finished => "status-finished",
         Status::StoppedByPerson => "status-stopped",
+        Status::Failed { .. } if entry.reserved.is_some_and(is_whole) => "status-failed-in-full",
         Status::Failed { .. } => "status-failed",
         Status::Discarded => "status-discarded",
         Status::TotalSet => "status-total-set",

@@ -190,7 +190,7 @@ fn two_readings(ui: &mut Ui, cx: &Cx<'_>, choices: &PrivacyChoices, reading: &Re
 
 /// A rate in per cent, with the digits that tell 99.97 from 100.
 fn precise(rate: f64) -> String {
-    format!("{:.2}\u{202f}%", rate * 100.0)
+    format!("{:.2}\u{a0}%", rate * 100.0)
 }
 
 #[cfg(test)]
@@ -203,6 +203,6 @@ mod tests {
         assert_eq!(of_hundred(0.2545), 26);
         assert_eq!(of_hundred(0.0), 0);
         assert_eq!(of_hundred(1.0), 100);
-        assert_eq!(precise(0.9997), "99.97\u{202f}%");
+        assert_eq!(precise(0.9997), "99.97\u{a0}%");
     }
 }

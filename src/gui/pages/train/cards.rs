@@ -257,10 +257,15 @@ fn banner(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
                 ui.horizontal_wrapped(|ui| {
                     widgets::dot(ui, cx.palette.ok);
                     ui.label(cx.palette.strong(jobs::run_state(cx, run)));
+                    let (key, steps) = match run.taken_up_at {
+                        0 => ("finished-line", run.step),
+                        from => ("finished-line-resumed", run.step.saturating_sub(from)),
+                    };
                     let line = t.with(
-                        "finished-line",
+                        key,
                         [
-                            ("steps", format::count(run.step).into()),
+                            ("steps", format::count(steps).into()),
+                            ("all", format::count(run.step).into()),
                             ("time", format::duration(run.seconds).into()),
                         ],
                     );

@@ -28,6 +28,7 @@ pub const MOST_OVERLAID: usize = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Name,
+    Data,
     Method,
     Epsilon,
     Steps,
@@ -37,8 +38,9 @@ enum By {
 }
 
 impl By {
-    const ALL: [(Self, &'static str); 7] = [
+    const ALL: [(Self, &'static str); 8] = [
         (Self::Name, "compare-name"),
+        (Self::Data, "compare-data"),
         (Self::Method, "compare-method"),
         (Self::Epsilon, "compare-epsilon"),
         (Self::Steps, "compare-steps"),
@@ -123,10 +125,11 @@ impl Compare {
 
     fn table(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, shown: RunId) -> Option<RunId> {
         let runs = self.sorted(cx);
+        let are_mixed = are_mixed(&runs);
         let mut chosen = None;
         widgets::quiet_table(ui);
         let height = (runs.len() as f32).min(MOST_ROWS) * (ROW + ui.spacing().item_spacing.y);
-        let table = TableBuilder::new(ui)
+        let mut table = TableBuilder::new(ui)
             .id_salt("compare")
             .striped(false)
             .auto_shrink([false, true])
@@ -134,7 +137,11 @@ impl Compare {
             .max_scroll_height(height)
             .cell_layout(Layout::left_to_right(Align::Center))
             .column(Column::exact(24.0))
-            .column(Column::remainder().at_least(120.0).clip(true))
+            .column(Column::remainder().at_least(120.0).clip(true));
+        if are_mixed {
+            table = table.column(Column::initial(96.0).clip(true));
+        }
+        table = table
             .column(Column::initial(84.0).clip(true))
             .column(Column::initial(84.0).clip(true))
             .column(Column::initial(96.0).clip(true))
@@ -145,7 +152,7 @@ impl Compare {
         table
             .header(ROW, |mut header| {
                 header.col(|_| {});
-                for (by, key) in By::ALL {
+                for (by, key) in By::ALL.into_iter().filter(|(by, _)| are_mixed || *by != By::Data) {
                     header.col(|ui| self.head(ui, cx, by, key));
                 }
                 header.col(|_| {});
@@ -153,7 +160,7 @@ impl Compare {
             .body(|body| {
                 body.rows(ROW, runs.len(), |mut row| {
                     let run = Arc::clone(&runs[row.index()]);
-                    if self.row(&mut row, cx, &run, shown) {
+                    if self.row(&mut row, cx, &run, (shown, are_mixed)) {
                         chosen = Some(run.id);
                     }
                 });
@@ -180,7 +187,13 @@ impl Compare {
     }
 
     /// Draws a row; whether its run was chosen.
-    fn row(&mut self, row: &mut TableRow<'_, '_>, cx: &mut Cx<'_>, run: &RunView, shown: RunId) -> bool {
+    fn row(
+        &mut self,
+        row: &mut TableRow<'_, '_>,
+        cx: &mut Cx<'_>,
+        run: &RunView,
+        (shown, are_mixed): (RunId, bool),
+    ) -> bool {
         let (t, p) = (cx.texts, cx.palette);
         let name = jobs::run_title(cx, run);
         row.col(|ui| {
@@ -218,14 +231,16 @@ impl Compare {
                 self.renaming = Some((run.id, run.name.clone().unwrap_or_else(|| name.clone())));
             }
         });
-        for text in [
+        let data = are_mixed.then(|| run.dataset.clone());
+        let cells = [
             t.get(&format!("method-{}", run.method.name())).to_owned(),
             promise(cx, run),
             format!("{} / {}", format::count(run.step), format::count(run.steps)),
             format::duration(run.seconds),
             distance(run).map_or_else(|| "—".to_owned(), |value| format::significant(value, 3)),
             jobs::run_state(cx, run),
-        ] {
+        ];
+        for text in data.into_iter().chain(cells) {
             row.col(|ui| {
                 widgets::row_line(ui, p);
                 widgets::truncated(ui, &*text).on_hover_text(&*text);
@@ -304,6 +319,7 @@ fn compare(cx: &Cx<'_>, by: By, one: &RunView, other: &RunView) -> Ordering {
     };
     match by {
         By::Name => jobs::run_title(cx, one).cmp(&jobs::run_title(cx, other)),
+        By::Data => one.dataset.cmp(&other.dataset),
         By::Method => one.method.name().cmp(other.method.name()),
         By::Epsilon => numbers(|run| run.target.map(|target| target.epsilon)),
         By::Steps => one.step.cmp(&other.step),
@@ -311,6 +327,11 @@ fn compare(cx: &Cx<'_>, by: By, one: &RunView, other: &RunView) -> Ordering {
         By::Distance => numbers(distance),
         By::State => rank(&one.state).cmp(&rank(&other.state)),
     }
+}
+
+/// Whether the runs are of more than one data set: then each says of which.
+fn are_mixed(runs: &[Arc<RunView>]) -> bool {
+    runs.windows(2).any(|pair| pair[0].dataset != pair[1].dataset)
 }
 
 fn rank(state: &RunState) -> u8 {

@@ -391,7 +391,7 @@ pub fn pick(ui: &mut Ui, name: &str, tip: &str, chosen: usize, names: &[&str]) -
     ui.horizontal(|ui| {
         let label = ui.label(name).on_hover_text(tip);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let room = (ui.available_width() - 8.0).clamp(60.0, 170.0);
+            let room = (ui.available_width() - 8.0).clamp(60.0, 240.0);
             let combo = ComboBox::from_id_salt(name)
                 .icon(widgets::arrow)
                 .selected_text(names.get(chosen).copied().unwrap_or_default())
@@ -402,7 +402,10 @@ pub fn pick(ui: &mut Ui, name: &str, tip: &str, chosen: usize, names: &[&str]) -
                         ui.selectable_value(&mut picked, at, *name);
                     }
                 });
-            combo.response.labelled_by(label.id).on_hover_text(tip);
+            // A name that the box has no room for can be read in full.
+            let whole = names.get(chosen).copied().unwrap_or_default();
+            let response = combo.response.labelled_by(label.id);
+            response.on_hover_text(format!("{whole}\n{tip}"));
         });
     });
     (picked != chosen).then_some(picked)

@@ -324,10 +324,7 @@ impl TrainPage {
         let plan = self.answer(cx)?;
         match &plan.outcome {
             Err(problem) => Some(t.say(&problem.message)),
-            Ok(_) => match &plan.refusal {
-                Some(problem) => Some(t.say(&problem.message)),
-                None => cost::over_total(cx, plan),
-            },
+            Ok(_) => cost::over_total(cx, plan),
         }
     }
 

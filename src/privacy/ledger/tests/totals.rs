@@ -340,14 +340,18 @@ fn promises_that_do_not_add_up_are_kept_apart() {
         ledger.reserve(&person),
         Err(LedgerError::UnitDiffers { .. })
     ));
-    // The same is known before anything is asked of the ledger.
+    // The same can be asked beforehand.
     let budget = ledger.budget(&dataset).unwrap();
-    let add_remove = gaussian(20.0, 1).neighboring;
-    assert!(budget.refuses(add_remove, &PrivacyUnit::Row).is_none());
-    let refusal = budget.refuses(add_remove, &person.unit);
-    assert!(matches!(refusal, Some(LedgerError::UnitDiffers { .. })));
-    let refusal = budget.refuses(replace.neighboring, &PrivacyUnit::Row);
-    assert!(matches!(refusal, Some(LedgerError::RelationDiffers { .. })));
+    let row = PrivacyUnit::Row;
+    assert!(budget.check_promise(Neighboring::ZeroOutOne, &row).is_ok());
+    assert!(matches!(
+        budget.check_promise(Neighboring::ReplaceOne, &row),
+        Err(LedgerError::RelationDiffers { .. })
+    ));
+    assert!(matches!(
+        budget.check_promise(Neighboring::AddRemoveOne, &person.unit),
+        Err(LedgerError::UnitDiffers { .. })
+    ));
     // Without a total both are recorded, and a total can no longer be set.
     let other = ledger.identify([2; 32]).unwrap();
     ledger.reserve(&job(other, gaussian(20.0, 1), 0.2)).unwrap();

@@ -6,11 +6,32 @@ use super::{Shown, head, smooth, waits};
 use crate::engine::snapshot::RunView;
 use crate::gui::context::Cx;
 use crate::gui::format;
+use crate::gui::i18n::Texts;
 use crate::gui::pages::train::histograms;
 use crate::gui::plot::{Chart, Curve, Dash};
 
 fn three(value: f64) -> String {
     format::significant(value, 3)
+}
+
+/// Curves of a run over its steps, free to show and without a limit.
+fn chart<'a>(
+    t: &'a Texts,
+    shown: &Shown<'_>,
+    (id, name): (&'static str, &'a str),
+    curves: Vec<Curve<'a>>,
+) -> Chart<'a> {
+    Chart {
+        id: (id, shown.run.id.0),
+        name: t.get(name),
+        x_unit: t.get("axis-step"),
+        x_end: shown.x_end(),
+        include: &[],
+        limit: None,
+        curves,
+        write: three,
+        steward: false,
+    }
 }
 
 pub fn loss(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
@@ -58,15 +79,8 @@ pub fn loss(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
     }
     curves.extend(shown.curves(|run| smooth(&run.generator_loss), &generators));
     Chart {
-        id: ("loss", run.id.0),
-        name: t.get("card-loss"),
-        x_unit: t.get("axis-step"),
-        x_end: shown.x_end(),
-        include: &[],
-        limit: None,
-        curves,
-        write: three,
         steward: has_critic,
+        ..chart(t, shown, ("loss", "card-loss"), curves)
     }
     .show(ui, cx);
 }
@@ -118,15 +132,10 @@ fn distances(
     }];
     curves.extend(over.map(|(curve, _)| curve));
     Chart {
-        id: (id, run.id.0),
-        name: t.get(name),
-        x_unit: t.get("axis-step"),
-        x_end: shown.x_end(),
         include: &[0.0],
         limit: level.map(|(value, name)| (value, name, p.muted)),
-        curves,
-        write: three,
         steward: true,
+        ..chart(t, shown, (id, name), curves)
     }
     .show(ui, cx);
 }
@@ -186,36 +195,31 @@ pub fn privacy(ui: &mut Ui, cx: &mut Cx<'_>, shown: &Shown<'_>, _: f32) {
         "limit-budget",
         [("epsilon", format::significant(target.epsilon, 3).into())],
     );
+    let curves = vec![
+        Curve {
+            name: "ε",
+            color: p.accent,
+            text: p.accent,
+            raw: &[],
+            line: &run.epsilon.raw,
+            dash: Dash::Solid,
+        },
+        Curve {
+            name: "",
+            color: p.accent,
+            text: p.accent,
+            raw: &[],
+            line: &run.epsilon_projected.raw,
+            dash: Dash::Dashed,
+        },
+    ]
+    .into_iter()
+    .chain(over)
+    .collect();
     Chart {
-        id: ("privacy", run.id.0),
-        name: t.get("card-privacy"),
-        x_unit: t.get("axis-step"),
-        x_end: shown.x_end(),
         include: &[0.0],
         limit: Some((target.epsilon, &limit, p.warn)),
-        curves: vec![
-            Curve {
-                name: "ε",
-                color: p.accent,
-                text: p.accent,
-                raw: &[],
-                line: &run.epsilon.raw,
-                dash: Dash::Solid,
-            },
-            Curve {
-                name: "",
-                color: p.accent,
-                text: p.accent,
-                raw: &[],
-                line: &run.epsilon_projected.raw,
-                dash: Dash::Dashed,
-            },
-        ]
-        .into_iter()
-        .chain(over)
-        .collect(),
-        write: three,
-        steward: false,
+        ..chart(t, shown, ("privacy", "card-privacy"), curves)
     }
     .show(ui, cx);
 }
