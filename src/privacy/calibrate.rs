@@ -131,8 +131,9 @@ fn noise_of_ratio(
     if noise.is_finite() {
         Ok(noise)
     } else {
+        // A hair above the edge, so that what is named works in spite of rounding.
         Err(CalibrationError::BudgetTooSmall {
-            smallest_epsilon: epsilon(sensitivity / f64::MAX),
+            smallest_epsilon: epsilon(sensitivity / f64::MAX * (1.0 + 1e-9)),
         })
     }
 }
@@ -345,7 +346,7 @@ pub fn scaled_noise(
             .and_then(|bracket| calibrate(make, target, accountant, bracket));
     };
     let mut narrow = Bracket {
-        low: rough.value * 0.8,
+        low: (rough.value * 0.8).max(Bracket::noise().low),
         high: rough.value,
         ..Bracket::noise()
     };
