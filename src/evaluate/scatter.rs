@@ -57,8 +57,8 @@ impl Scatter {
             off.iter().flatten().take(width).map(|sum| sum / count as f64),
         );
         let sum = DMatrix::from_fn(width, width, |row, column| {
-            let found = sum[row.min(column) * padded + row.max(column)];
-            found - count as f64 * off[row] * off[column]
+            let (row, column) = (row.min(column), row.max(column));
+            sum[row * padded + column] - count as f64 * off[row] * off[column]
         });
         Self {
             count,

@@ -2,7 +2,6 @@
 
 use burn::tensor::{Device, Tensor};
 
-use super::denoised::denoised;
 use crate::model::{NamedTensor, WeightsError, find_tensor, matrix, read};
 use crate::train::layout::RowLayout;
 use crate::train::privatize::PairCounts;
@@ -21,19 +20,18 @@ pub struct PairShares {
 }
 
 impl PairShares {
-    /// Counts, set right ([`denoised`]), over the number of rows that they tell: each column's categories add up to it.
+    /// Counts over the number of rows that they themselves tell: each column's categories add up to it, under noise.
     pub fn from_counts(counts: &PairCounts, layout: &RowLayout) -> Self {
         let width = layout.width();
         let columns = layout.feature_count().max(1) as f64;
-        let cleaned = denoised(counts, layout);
-        let diagonal: f64 = (cleaned.chunks_exact(width * width))
+        let diagonal: f64 = (counts.counts.chunks_exact(width * width))
             .map(|table| (0..width).map(|at| table[at * width + at]).sum::<f64>())
             .sum();
         let rows = (diagonal / columns).max(1.0);
         Self {
             classes: counts.classes,
             width,
-            shares: cleaned.iter().map(|count| count / rows).collect(),
+            shares: counts.counts.iter().map(|count| count / rows).collect(),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Training a generator of rows by what is released of them at one look, and then as many steps as are wanted: noisy
 //! counts of pairs (`gem`), or one noisy mean embedding (`dp-merf`).
 
-mod denoised;
 mod embedding;
 mod learner;
 mod loss;
