@@ -61,7 +61,8 @@ fn delta_rises_with_the_sensitivity_over_all_decades_and_is_never_below_the_trut
                     let what =
                         format!("s {sensitivity}, σ {sigma}, ε {epsilon}: {delta:e}, {curve:e}, {truth:e}");
                     let rounding = 1.0 - 2.0 / sigma.max(1e6) - 1e-9;
-                    assert!(delta >= truth * rounding && delta <= 1.0, "{what}");
+                    // Probabilities add up to 1 within some 1e-16 only.
+                    assert!(delta >= truth * rounding - 1e-15 && delta <= 1.0, "{what}");
                     assert!(curve >= truth * rounding - 1e-11 && curve <= 1.0, "{what}");
                     // An upper bound a thousandth above one time and none the next; a grid cuts tails off at 1e-300.
                     assert!(
