@@ -40,10 +40,15 @@ fn work(harness: &mut Harness<'static, App>, texts: &Texts) {
         let dataset = snapshot.dataset.as_ref().unwrap();
         dataset.schema.find("status").unwrap().missing
     });
+    plan_for(harness, texts, 3.0);
+}
+
+/// The train page, with this ε.
+fn plan_for(harness: &mut Harness<'static, App>, texts: &Texts, epsilon: f64) {
     visit(harness, texts.get("page-train"));
     harness
         .get_by_role_and_label(Role::Slider, texts.get("epsilon-name"))
-        .set_value_accesskit(3.0);
+        .set_value_accesskit(epsilon);
     harness.run_steps(4);
 }
 
@@ -192,18 +197,10 @@ fn a_files_review_and_plan_outlive_another_table() {
         let dataset = snapshot.dataset.as_ref().unwrap();
         dataset.schema.find("visits").unwrap().missing
     });
-    visit(&mut harness, texts.get("page-train"));
-    harness
-        .get_by_role_and_label(Role::Slider, texts.get("epsilon-name"))
-        .set_value_accesskit(3.0);
-    harness.run_steps(4);
+    plan_for(&mut harness, &texts, 3.0);
     open_path(&mut harness, &texts, &second);
     assert!(!may_be_missing(&harness, "y"));
-    visit(&mut harness, texts.get("page-train"));
-    harness
-        .get_by_role_and_label(Role::Slider, texts.get("epsilon-name"))
-        .set_value_accesskit(5.0);
-    harness.run_steps(4);
+    plan_for(&mut harness, &texts, 5.0);
 
     // Back again: the review is there, and the plan; the page is that of a table that was just opened.
     open_path(&mut harness, &texts, &first);

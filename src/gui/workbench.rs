@@ -1,13 +1,14 @@
 //! The window's state and its frame: reads one snapshot, draws, and hands back commands.
 
 mod actions;
+mod keys;
 mod resume;
 
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eframe::egui::{self, Context, Key, Margin, Modifiers, RichText, Stroke, Ui, ViewportCommand, vec2};
+use eframe::egui::{self, Context, Margin, RichText, Stroke, Ui, ViewportCommand, vec2};
 
 use crate::engine::Session;
 use crate::engine::command::Command;
@@ -15,7 +16,7 @@ use crate::engine::event::{Area, EngineEvent};
 use crate::engine::settings::{Settings, Theme};
 use crate::engine::snapshot::{RunView, Snapshot};
 use crate::gui::bars;
-use crate::gui::command::{Action, Page, TABLE};
+use crate::gui::command::{Action, Page};
 use crate::gui::context::Cx;
 use crate::gui::dialogs::{Answer, Dialogs, Purpose};
 use crate::gui::fonts;
@@ -455,40 +456,6 @@ impl Workbench {
     fn keep_settings(&mut self) {
         self.commands
             .push(Command::SaveSettings(Box::new(self.settings.clone())));
-    }
-
-    fn shortcuts(&self, ctx: &Context, cx: &mut Cx<'_>) {
-        if self.question.is_some() {
-            return;
-        }
-        // A text that is being typed has its own undo.
-        let typing = ctx
-            .memory(egui::Memory::focused)
-            .is_some_and(|id| egui::widgets::text_edit::TextEditState::load(ctx, id).is_some());
-        for described in &TABLE {
-            let is_typed = matches!(described.action, Action::Undo | Action::Redo | Action::Keys);
-            if typing && is_typed {
-                continue;
-            }
-            if let Some(shortcut) = described.shortcut
-                && ctx.input_mut(|input| input.consume_shortcut(&shortcut))
-            {
-                cx.act(described.action);
-            }
-        }
-        // A second way to make a change again, as some systems have it.
-        if !typing && ctx.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Y)) {
-            cx.act(Action::Redo);
-        }
-        // What a keyboard may say for a question mark, and the key that many programs have for help.
-        let asks = !typing && ctx.input_mut(|input| input.consume_key(Modifiers::SHIFT, Key::Slash));
-        if asks || ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::F1)) {
-            cx.act(Action::Keys);
-        }
-        // Keyboards where plus needs Shift or shares its key with the equals sign.
-        if ctx.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Equals)) {
-            cx.act(Action::ZoomIn);
-        }
     }
 }
 

@@ -28,8 +28,11 @@ use crate::num::progress::Progress;
 
 /// Bytes for which another thread is worth starting.
 const SHARE: u64 = 1 << 18;
-/// A part of a column with fewer bytes than this has texts that fit the offsets of a dictionary.
+/// A column with fewer bytes than this has texts that fit the offsets of a dictionary, however they lie.
 const MOST_TEXT_BYTES: i64 = 1 << 30;
+
+/// What is told of a file on which the decoder panics.
+const UNDECODABLE: &str = "its pages do not decode";
 
 /// The forms of such files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,7 +196,7 @@ fn decode(
         Some(Ok(shelved)) => Ok(Table::of_shelved(origin, shelved)),
         Some(Err(Trouble::Told(error))) => Err(error),
         Some(Err(Trouble::Damage(reason))) => Err(corrupt(reason)),
-        None => Err(corrupt("its pages do not decode".to_owned())),
+        None => Err(corrupt(UNDECODABLE.to_owned())),
     }
 }
 
@@ -268,15 +271,15 @@ impl Decoding<'_> {
     }
 }
 
-/// The same columns, those of text by number; but those whose texts are so long that those of one piece might not fit the
-/// offsets of a dictionary.
+/// The same columns, those of text by number; but those of long offsets whose texts might not fit a dictionary's.
 fn numbered(found: &ArrowSchema, metadata: &ParquetMetaData) -> SchemaRef {
     let is_short = |column: usize| {
-        let mut chunks = metadata
-            .row_groups()
-            .iter()
-            .map(|group| group.columns().get(column));
-        chunks.all(|chunk| chunk.is_some_and(|chunk| chunk.uncompressed_size() < MOST_TEXT_BYTES))
+        let groups = metadata.row_groups().iter();
+        let chunks = groups.filter_map(|group| group.columns().get(column));
+        let bytes = chunks.fold(0_i64, |bytes, chunk| {
+            bytes.saturating_add(chunk.uncompressed_size())
+        });
+        bytes < MOST_TEXT_BYTES
     };
     let fields = found.fields().iter().enumerate().map(|(column, field)| {
         let is_text = match field.data_type() {

@@ -15,9 +15,10 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::{Take, Trouble};
+use super::{Take, Trouble, UNDECODABLE};
 use crate::data::read::columns::CHUNK_ROWS;
 use crate::data::table::normal_batch;
+use crate::num::caught;
 use crate::num::files::{read_at, read_exact_at};
 
 /// A file that several threads read at once, each by its own position.
@@ -133,27 +134,22 @@ pub(super) fn decode<R: ChunkReader + Clone + 'static>(
     let shares = shares(metadata.metadata(), schema.fields().len(), threads);
     std::thread::scope(|scope| {
         let mut parts = Vec::with_capacity(shares.len());
-        let mut threads = Vec::with_capacity(shares.len());
         for share in &shares {
             let (sender, receiver) = bounded(2);
             parts.push((share, receiver));
             let source = source.clone();
-            threads.push(scope.spawn(move || {
-                let done = decode_share((path, source), metadata.clone(), schema, share, &sender);
+            scope.spawn(move || {
+                // Here, for a panic is caught in silence only on the thread that marks it so.
+                let done = caught(|| decode_share((path, source), metadata.clone(), schema, share, &sender));
+                let done = done.unwrap_or_else(|| Err(Trouble::Damage(UNDECODABLE.to_owned())));
                 if let Err(trouble) = done {
                     // Whoever waits for it may have gone.
                     let _ = sender.send(Err(trouble));
                 }
-            }));
+            });
         }
-        let gathered = gather(&parts, schema.fields().len(), take);
-        drop(parts);
-        for thread in threads {
-            if let Err(panic) = thread.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-        gathered
+        // The receivers go with it, so that nobody waits for room.
+        gather(parts, schema.fields().len(), take)
     })
 }
 
@@ -182,10 +178,10 @@ fn decode_share<R: ChunkReader + 'static>(
 }
 
 /// Puts the columns of all threads beside each other.
-fn gather(parts: &[(&Share, Receiver<Part>)], width: usize, take: &mut Take<'_>) -> Result<(), Trouble> {
+fn gather(parts: Vec<(&Share, Receiver<Part>)>, width: usize, take: &mut Take<'_>) -> Result<(), Trouble> {
     loop {
         let mut columns = vec![None; width];
-        for (share, part) in parts {
+        for (share, part) in &parts {
             let Ok(arrays) = part.recv() else { continue };
             for (&place, array) in share.iter().zip(arrays?) {
                 columns[place] = Some(array);
@@ -315,5 +311,37 @@ mod tests {
         assert!(matches!(ended, Err(Trouble::Damage(_))));
         let beyond = Positioned::new(File::open(&path).unwrap(), 100).get_bytes(50, usize::MAX);
         assert!(beyond.is_err(), "no memory is asked for");
+    }
+
+    /// Bytes whose decoder panics.
+    #[derive(Clone)]
+    struct Panics(Bytes);
+
+    impl Length for Panics {
+        fn len(&self) -> u64 {
+            self.0.len() as u64
+        }
+    }
+
+    impl ChunkReader for Panics {
+        type T = bytes::buf::Reader<Bytes>;
+
+        fn get_read(&self, _: u64) -> Result<Self::T, ParquetError> {
+            panic!("as a decoder might")
+        }
+
+        fn get_bytes(&self, _: u64, _: usize) -> Result<Bytes, ParquetError> {
+            panic!("as a decoder might")
+        }
+    }
+
+    #[test]
+    fn a_panic_of_any_thread_is_damage() {
+        let file = file();
+        let known = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).unwrap();
+        let path = Path::new("t.parquet");
+        let schema = normal_schema(path, known.schema()).unwrap();
+        let ended = decode((path, &Panics(file)), &known, &schema, 3, &mut |_| Ok(()));
+        assert!(matches!(ended, Err(Trouble::Damage(reason)) if reason == UNDECODABLE));
     }
 }
