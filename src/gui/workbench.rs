@@ -16,7 +16,7 @@ use crate::engine::event::{Area, EngineEvent};
 use crate::engine::settings::{Settings, Theme};
 use crate::engine::snapshot::{RunView, Snapshot};
 use crate::gui::bars;
-use crate::gui::command::{Action, Page};
+use crate::gui::command::Page;
 use crate::gui::context::Cx;
 use crate::gui::dialogs::{Answer, Dialogs, Purpose};
 use crate::gui::fonts;
