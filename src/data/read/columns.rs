@@ -7,10 +7,12 @@
 mod joint;
 mod texts;
 
+use std::ops::Range;
+
 use crate::data::value::trimmed;
 pub(super) use joint::Joint;
+use texts::Texts;
 pub(super) use texts::{Cell, NotUtf8, Spellings};
-use texts::{MISSING, Texts};
 
 /// More distinct texts than this, and numbering them no longer pays.
 const MAX_DISTINCT: usize = u16::MAX as usize;
@@ -21,9 +23,10 @@ const MAX_BYTES: usize = 1 << 30;
 /// Rows of one array; small enough for the cache, large enough for loops.
 pub(super) const CHUNK_ROWS: usize = 1 << 16;
 
-/// One column while its cells arrive, block by block.
+/// One column while its cells arrive, block by block. Its room is kept from round to round.
 pub(super) struct TextColumn {
     blocks: Vec<Block>,
+    cells: Cells,
     /// The distinct texts, while they are few.
     texts: Option<Texts>,
 }
@@ -31,7 +34,7 @@ pub(super) struct TextColumn {
 /// The cells that one block of the file has of a column.
 struct Block {
     number: u32,
-    cells: Cells,
+    rows: Range<usize>,
 }
 
 enum Cells {
@@ -52,68 +55,77 @@ impl TextColumn {
     pub(super) fn new() -> Self {
         Self {
             blocks: Vec::new(),
+            cells: Cells::Numbered(Vec::new()),
             texts: Some(Texts::new()),
         }
     }
 
-    /// Adds cells of a block as they stand in the file: blanks around them do not count, and those that are empty or spelled
-    /// so are missing. Blocks come in rising order.
+    /// Adds `count` cells of a block as they stand in the file: blanks around them do not count, and those that are empty or
+    /// spelled so are missing. Blocks come in rising order.
     ///
     /// # Errors
     /// When a text is not UTF-8; the column is of no use then.
     pub(super) fn push<'a>(
         &mut self,
         number: u32,
-        mut cells: impl Iterator<Item = Cell<'a>>,
+        count: usize,
+        cell: impl Fn(usize) -> Cell<'a>,
         missing: Spellings<'_>,
     ) -> Result<(), NotUtf8> {
-        if self.blocks.last().is_none_or(|block| block.number != number) {
-            let cells = match self.texts {
-                Some(_) => Cells::Numbered(Vec::new()),
-                None => Cells::Plain(Plain::default()),
-            };
-            self.blocks.push(Block { number, cells });
-        }
-        let mut left_over = None;
-        if let (Some(texts), Some(Cells::Numbered(keys))) = (
-            &mut self.texts,
-            self.blocks.last_mut().map(|block| &mut block.cells),
-        ) {
-            keys.reserve(cells.size_hint().0);
-            for cell in cells.by_ref() {
-                let key = texts.key(cell, number, missing)?;
-                // A missing cell's number becomes the largest one.
-                if key as usize >= MAX_DISTINCT && key != MISSING {
-                    left_over = Some(cell);
-                    break;
-                }
-                keys.push(key as u16);
-            }
-            let is_full = texts.spellings() > MAX_SPELLINGS || texts.size() > MAX_BYTES;
-            if is_full || left_over.is_some() {
+        let mut taken = 0;
+        if let (Some(texts), Cells::Numbered(keys)) = (&mut self.texts, &mut self.cells) {
+            // A missing cell's number becomes the largest one.
+            taken = texts.number((count, &cell), number, missing, MAX_DISTINCT, keys)?;
+            if taken < count || texts.spellings() > MAX_SPELLINGS || texts.size() > MAX_BYTES {
                 self.turn_plain();
             }
         }
-        if let Some(Cells::Plain(plain)) = self.blocks.last_mut().map(|block| &mut block.cells) {
-            for cell in left_over.into_iter().chain(cells) {
-                plain.push(trimmed(cell.text()), missing)?;
+        if let Cells::Plain(plain) = &mut self.cells {
+            for row in taken..count {
+                plain.push(trimmed(cell(row).text()), missing)?;
+            }
+        }
+        let rows = self.cells.len();
+        match self.blocks.last_mut() {
+            Some(block) if block.number == number => block.rows.end = rows,
+            last => {
+                let before = last.map_or(0, |block| block.rows.end);
+                self.blocks.push(Block {
+                    number,
+                    rows: before..rows,
+                });
             }
         }
         Ok(())
     }
 
-    /// The distinct texts are too many: every block gets its own.
+    /// The distinct texts are too many: cells are kept as they are.
     fn turn_plain(&mut self) {
         let Some(texts) = self.texts.take() else { return };
-        for block in &mut self.blocks {
-            let Cells::Numbered(keys) = &block.cells else {
-                continue;
-            };
-            let mut plain = Plain::default();
+        let mut plain = Plain::default();
+        if let Cells::Numbered(keys) = &self.cells {
             for &key in keys {
                 plain.add((key != u16::MAX).then(|| texts.text(usize::from(key))));
             }
-            block.cells = Cells::Plain(plain);
+        }
+        self.cells = Cells::Plain(plain);
+    }
+
+    /// Forgets the cells, not the texts.
+    fn clear(&mut self) {
+        self.blocks.clear();
+        match &mut self.cells {
+            Cells::Numbered(keys) => keys.clear(),
+            Cells::Plain(plain) => plain.clear(),
+        }
+    }
+}
+
+impl Cells {
+    const fn len(&self) -> usize {
+        match self {
+            Self::Numbered(keys) => keys.len(),
+            Self::Plain(plain) => plain.ends.len(),
         }
     }
 }
@@ -132,6 +144,17 @@ impl Plain {
         self.bytes.extend_from_slice(text.unwrap_or_default());
         self.ends.push(self.bytes.len() as u32);
         self.valid.push(text.is_some());
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.valid.clear();
+    }
+
+    /// Where the cell before this one ends.
+    fn start(&self, row: usize) -> u32 {
+        if row == 0 { 0 } else { self.ends[row - 1] }
     }
 }
 
@@ -156,8 +179,10 @@ mod tests {
 
     fn push(column: &mut TextColumn, block: usize, text: Option<String>) {
         let text = text.unwrap_or_default();
-        let cell = std::iter::once(Cell::of(text.as_bytes()));
-        column.push(block as u32, cell, Spellings::default()).unwrap();
+        let cell = Cell::of(text.as_bytes());
+        column
+            .push(block as u32, 1, |_| cell, Spellings::default())
+            .unwrap();
     }
 
     fn join(parts: &mut [TextColumn]) -> Vec<ArrayRef> {
@@ -268,12 +293,14 @@ mod tests {
             for round in 0..2 {
                 let mut at = 0;
                 let mut next = |text: &str| {
-                    let cell = Cell::at(&all[at..], text.len());
+                    let cell = Cell::at(&all, at as u32, text.len() as u32);
                     at += text.len();
                     cell
                 };
-                let cells = cells_of.iter().map(|(cell, _)| next(cell));
-                column.push(round, cells, Spellings::new(&missing)).unwrap();
+                let cells: Vec<_> = cells_of.iter().map(|(cell, _)| next(cell)).collect();
+                column
+                    .push(round, cells.len(), |row| cells[row], Spellings::new(&missing))
+                    .unwrap();
             }
             assert_eq!(cells(&join(&mut [column])), [&expected[..], &expected].concat());
         }
@@ -283,7 +310,11 @@ mod tests {
     fn a_column_without_a_cell_is_all_missing() {
         let arrays = join(&mut [column(0..3, 2, |_| None)]);
         assert_eq!((arrays[0].len(), arrays[0].null_count()), (3, 3));
-        let cell = std::iter::once(Cell::of(b"\xff"));
-        assert!(TextColumn::new().push(0, cell, Spellings::default()).is_err());
+        let cell = Cell::of(b"\xff");
+        assert!(
+            TextColumn::new()
+                .push(0, 1, |_| cell, Spellings::default())
+                .is_err()
+        );
     }
 }

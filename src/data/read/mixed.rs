@@ -279,9 +279,9 @@ fn spelled(cell: Cell<'_>) -> String {
 }
 
 fn push_text(column: &mut TextColumn, row: usize, text: Option<&str>) {
-    let cell = std::iter::once(TextCell::of(text.unwrap_or_default().as_bytes()));
+    let cell = TextCell::of(text.unwrap_or_default().as_bytes());
     // It is UTF-8, so it is taken.
-    let _ = column.push((row / CHUNK_ROWS) as u32, cell, Spellings::default());
+    let _ = column.push((row / CHUNK_ROWS) as u32, 1, |_| cell, Spellings::default());
 }
 
 /// Puts the cells of columns where a table's rows lie; each has the same number of rows.

@@ -53,30 +53,24 @@ impl Records {
         self.starts.clear();
     }
 
-    /// The fields of one column, with the bytes that begin at each.
-    pub fn column<'a>(
-        &'a self,
-        text: &'a [u8],
-        column: usize,
-        width: usize,
-    ) -> impl Iterator<Item = (&'a [u8], usize)> {
-        self.spans[column..].iter().step_by(width).map(move |span| {
-            let (bytes, start) = if span.start & UNDONE == 0 {
-                (text, span.start)
-            } else {
-                (self.undone.as_slice(), span.start & !UNDONE)
-            };
-            (&bytes[start as usize..], span.length as usize)
-        })
+    /// A field by its place among all (row by row): the bytes it stands in, where it begins, and its length.
+    #[inline]
+    pub fn field<'a>(&'a self, text: &'a [u8], place: usize) -> (&'a [u8], u32, u32) {
+        let span = self.spans[place];
+        if span.start & UNDONE == 0 {
+            (text, span.start, span.length)
+        } else {
+            (&self.undone, span.start & !UNDONE, span.length)
+        }
     }
 
     /// The fields of the first record.
     pub fn first<'a>(&'a self, text: &'a [u8]) -> Vec<&'a [u8]> {
-        let width = self.spans.len();
-        (0..width)
-            .filter_map(|column| self.column(text, column, width).next())
-            .map(|(bytes, length)| &bytes[..length])
-            .collect()
+        let field = |place| {
+            let (bytes, start, length) = self.field(text, place);
+            &bytes[start as usize..][..length as usize]
+        };
+        (0..self.spans.len()).map(field).collect()
     }
 
     /// Takes back what was found of a record that is not whole.
@@ -154,6 +148,11 @@ impl<'t> Scanner<'t> {
                 }
                 Some(_) => {}
             }
+            if let Some(width) = width
+                && self.take_plain(width, records)
+            {
+                continue;
+            }
             let before = records.spans.len();
             let undone = records.undone.len();
             match self.record(records) {
@@ -178,27 +177,40 @@ impl<'t> Scanner<'t> {
         }
     }
 
+    /// Takes the record that begins here if no quote is near and it is as wide as it must be. Most files have long stretches of
+    /// those, where fields are what lies between the ends.
+    fn take_plain(&mut self, width: usize, records: &mut Records) -> bool {
+        self.ends.skip_to(self.at);
+        let Some(ends) = self.ends.plain().get(..width) else {
+            return false;
+        };
+        let Some((last, inner)) = ends.split_last() else {
+            return false;
+        };
+        if last & LINE == 0 || inner.iter().fold(0, |all, end| all | end) & LINE != 0 {
+            return false;
+        }
+        let mut start = self.at as u32;
+        records.spans.extend(ends.iter().map(|place| {
+            let end = place & !LINE;
+            let length = end - start;
+            let span = Span { start, length };
+            start = end + 1;
+            span
+        }));
+        records.starts.push(self.at as u32);
+        let end = (last & !LINE) as usize;
+        self.at = end + 1 + usize::from(self.is_pair(end));
+        self.ends.pass(width);
+        true
+    }
+
     /// The record that begins here; where the next one does.
     fn record(&mut self, records: &mut Records) -> Result<usize, Stop> {
         let text = self.text;
         let mut at = self.at;
         self.ends.skip_to(at);
         loop {
-            // Most files have long stretches without a quote, where fields are what lies between their ends.
-            if self.ends.is_plain {
-                while let Some(&place) = self.ends.places.get(self.ends.next) {
-                    self.ends.next += 1;
-                    let end = (place & !LINE) as usize;
-                    records.spans.push(Span {
-                        start: at as u32,
-                        length: (end - at) as u32,
-                    });
-                    at = end + 1;
-                    if place & LINE != 0 {
-                        return Ok(at + usize::from(self.is_pair(end)));
-                    }
-                }
-            }
             let (span, end) = if let Some(open) = self.opening(at) {
                 self.quoted(open, &mut records.undone)?
             } else {

@@ -8,7 +8,7 @@ use super::super::scan::{Records, Scanner, Stop, count_lines};
 use super::{Block, Layout};
 
 /// Fields that are found before their columns are filled.
-const BATCH: usize = 1 << 12;
+const BATCH: usize = 1 << 11;
 
 /// What is wrong with a block.
 pub(super) struct Fault {
@@ -104,10 +104,13 @@ impl<'a> Worker<'a> {
             return Ok(());
         }
         let mut bad = None;
+        let records = &self.records;
         for (index, column) in self.columns.iter_mut().enumerate() {
-            let fields = self.records.column(text, index, width);
-            let cells = fields.map(|(bytes, length)| Cell::at(bytes, length));
-            if column.push(number, cells, self.missing).is_err() {
+            let cell = |row| {
+                let (bytes, start, length) = records.field(text, row * width + index);
+                Cell::at(bytes, start, length)
+            };
+            if column.push(number, records.len(), cell, self.missing).is_err() {
                 bad = Some(NotUtf8);
             }
         }
@@ -118,12 +121,12 @@ impl<'a> Worker<'a> {
     }
 
     fn first_bad(&self, text: &[u8], width: usize) -> Option<(usize, usize)> {
-        let of_column = |column| {
-            let mut fields = self.records.column(text, column, width);
-            let row = fields.position(|(bytes, length)| std::str::from_utf8(&bytes[..length]).is_err())?;
-            Some((row, column))
+        let is_bad = |place: &usize| {
+            let (bytes, start, length) = self.records.field(text, *place);
+            std::str::from_utf8(Cell::at(bytes, start, length).text()).is_err()
         };
-        (0..width).filter_map(of_column).min()
+        let place = (0..self.records.len() * width).find(is_bad)?;
+        Some((place / width, place % width))
     }
 
     /// Takes blocks until there are no more of this round, or one has a fault.

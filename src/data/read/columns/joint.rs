@@ -35,16 +35,17 @@ impl Joint {
             *self = Self::new();
             parts.iter_mut().for_each(|part| part.turn_plain());
         }
-        let mut blocks: Vec<(usize, Block)> = parts
-            .iter_mut()
-            .enumerate()
-            .flat_map(|(part, column)| column.blocks.drain(..).map(move |block| (part, block)))
-            .collect();
-        blocks.sort_by_key(|(_, block)| block.number);
-        match texts {
-            Some(texts) => self.numbered(blocks, &texts),
-            None => plain(blocks),
+        let mut blocks: Vec<(usize, &Block)> = Vec::new();
+        for (part, column) in parts.iter().enumerate() {
+            blocks.extend(column.blocks.iter().map(|block| (part, block)));
         }
+        blocks.sort_by_key(|(_, block)| block.number);
+        let arrays = match texts {
+            Some(texts) => self.numbered(&parts, &blocks, &texts),
+            None => plain(&parts, &blocks),
+        };
+        parts.iter_mut().for_each(|part| part.clear());
+        arrays
     }
 
     /// All texts so far; none when they are too many.
@@ -65,16 +66,21 @@ impl Joint {
         self.array.clone()
     }
 
-    fn numbered(&self, blocks: Vec<(usize, Block)>, texts: &Arc<StringArray>) -> Vec<ArrayRef> {
+    fn numbered(
+        &self,
+        parts: &[&mut TextColumn],
+        blocks: &[(usize, &Block)],
+        texts: &Arc<StringArray>,
+    ) -> Vec<ArrayRef> {
         let mut arrays = Vec::new();
         let mut keys: Vec<i32> = Vec::new();
         let mut valid = BooleanBufferBuilder::new(0);
-        for (part, block) in blocks {
-            let Cells::Numbered(own) = block.cells else {
+        for &(part, block) in blocks {
+            let Cells::Numbered(own) = &parts[part].cells else {
                 continue;
             };
             let numbers = &self.numbers[part];
-            let mut own = own.as_slice();
+            let mut own = &own[block.rows.clone()];
             while !own.is_empty() {
                 keys.reserve_exact(CHUNK_ROWS - keys.len());
                 let (now, later) = own.split_at(own.len().min(CHUNK_ROWS - keys.len()));
@@ -117,19 +123,19 @@ fn dictionary(keys: Vec<i32>, valid: &mut BooleanBufferBuilder, texts: &Arc<Stri
     }
 }
 
-fn plain(blocks: Vec<(usize, Block)>) -> Vec<ArrayRef> {
+fn plain(parts: &[&mut TextColumn], blocks: &[(usize, &Block)]) -> Vec<ArrayRef> {
     let mut arrays = Vec::new();
     let mut bytes = Vec::new();
     let mut ends: Vec<i64> = vec![0];
     let mut valid = Vec::new();
-    for (_, block) in blocks {
-        let Cells::Plain(plain) = block.cells else {
+    for &(part, block) in blocks {
+        let Cells::Plain(plain) = &parts[part].cells else {
             continue;
         };
-        let mut row = 0;
-        while row < plain.ends.len() {
-            let last = plain.ends.len().min(row + CHUNK_ROWS - valid.len());
-            let start = if row == 0 { 0 } else { plain.ends[row - 1] };
+        let mut row = block.rows.start;
+        while row < block.rows.end {
+            let last = block.rows.end.min(row + CHUNK_ROWS - valid.len());
+            let start = plain.start(row);
             let shift = bytes.len() as i64 - i64::from(start);
             bytes.extend_from_slice(&plain.bytes[start as usize..plain.ends[last - 1] as usize]);
             ends.extend(plain.ends[row..last].iter().map(|&end| i64::from(end) + shift));

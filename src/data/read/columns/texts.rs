@@ -28,40 +28,46 @@ const LOWEST: [u128; SHORT + 1] = {
 /// A text with its first bytes as a number: for a short one that is all of it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::data::read) struct Cell<'a> {
-    text: &'a [u8],
+    /// The text begins here.
+    bytes: &'a [u8],
+    start: u32,
+    length: u32,
     word: u128,
 }
 
 impl<'a> Cell<'a> {
     /// From a text alone.
     pub fn of(text: &'a [u8]) -> Self {
-        let word = match text.first_chunk::<SHORT>() {
-            Some(head) => u128::from_le_bytes(*head),
-            None => text
-                .iter()
-                .rev()
-                .fold(0, |word, &byte| (word << 8) | u128::from(byte)),
-        };
-        Self { text, word }
+        Self::at(text, 0, text.len() as u32)
     }
 
-    /// From a text at the beginning of more bytes, which lets it be read at once.
+    /// From a text within more bytes, which lets it be read at once.
     #[inline]
-    pub fn at(bytes: &'a [u8], length: usize) -> Self {
-        let text = &bytes[..length];
-        match bytes.first_chunk::<SHORT>() {
-            Some(head) => Self {
-                text,
-                word: u128::from_le_bytes(*head) & LOWEST[length.min(SHORT)],
-            },
-            None => Self::of(text),
+    pub fn at(bytes: &'a [u8], start: u32, length: u32) -> Self {
+        let from = start as usize;
+        let word = match bytes.get(from..from + SHORT).and_then(<[u8]>::first_chunk) {
+            Some(head) => u128::from_le_bytes(*head) & LOWEST[(length as usize).min(SHORT)],
+            None => word_at_end(&bytes[from..from + length as usize]),
+        };
+        Self {
+            bytes,
+            start,
+            length,
+            word,
         }
     }
 
     /// The text.
-    pub const fn text(self) -> &'a [u8] {
-        self.text
+    pub fn text(self) -> &'a [u8] {
+        &self.bytes[self.start as usize..][..self.length as usize]
     }
+}
+
+/// The first bytes of a text that no others follow.
+#[cold]
+fn word_at_end(text: &[u8]) -> u128 {
+    let head = text.iter().take(SHORT).rev();
+    head.fold(0, |word, &byte| (word << 8) | u128::from(byte))
 }
 
 /// Spellings of a missing cell.
@@ -88,6 +94,9 @@ impl<'a> Spellings<'a> {
     }
 }
 
+/// A table of fewer slots is kept nearly empty.
+const SPARSE: usize = 1 << 11;
+
 /// The number of a missing cell.
 pub(super) const MISSING: u32 = u32::MAX;
 
@@ -98,23 +107,28 @@ pub(super) struct Texts {
     ends: Vec<u32>,
     /// The block in which each text was first met.
     blocks: Vec<u32>,
-    slots: Vec<Slot>,
-    /// How many slots are taken.
-    taken: usize,
+    /// The first one is none.
+    spellings: Vec<Spelling>,
+    /// Places in `spellings` by hash; zero where there is none. They are few bytes, so that also a large table is near.
+    slots: Vec<u32>,
     seeds: [u64; 2],
+    /// Room for [`Self::number`].
+    later: Vec<u32>,
 }
 
+/// A cell as it stands in the file.
 #[derive(Clone, Copy)]
-struct Slot {
+struct Spelling {
     /// Of a short cell all of it, of a longer one its first bytes and a hash.
     words: [u64; 2],
-    /// The cell's length; that of no cell marks a free slot.
+    /// The cell's length.
     length: u32,
     number: u32,
 }
 
-impl Slot {
-    const FREE: Self = Self {
+impl Spelling {
+    /// Equal to no cell.
+    const NONE: Self = Self {
         words: [0; 2],
         length: u32::MAX,
         number: MISSING,
@@ -128,10 +142,11 @@ impl Texts {
             bytes: Vec::new(),
             ends: Vec::new(),
             blocks: Vec::new(),
-            slots: vec![Slot::FREE; 16],
-            taken: 0,
+            spellings: vec![Spelling::NONE],
+            slots: vec![0; 128],
             // Random, so that no file can be made to collide.
             seeds: [0_u8, 1].map(|which| random.hash_one(which)),
+            later: Vec::new(),
         }
     }
 
@@ -142,7 +157,7 @@ impl Texts {
 
     /// How many cells of different spelling were met.
     pub const fn spellings(&self) -> usize {
-        self.taken
+        self.spellings.len() - 1
     }
 
     /// The bytes of all texts.
@@ -159,10 +174,58 @@ impl Texts {
         &self.bytes[start..self.ends[number] as usize]
     }
 
+    /// Adds the numbers of `cells` to `keys`, as [`Self::key`] has them, the largest for a missing one; how many. It ends before a
+    /// cell whose number would be `most` or more.
+    ///
+    /// Nearly all cells are short and stand where the table is looked at first. That way has no branch, so that the
+    /// processor looks for many at a time; all others are gathered and looked for after it.
+    pub fn number<'a>(
+        &mut self,
+        (count, cell): (usize, &impl Fn(usize) -> Cell<'a>),
+        block: u32,
+        missing: Spellings<'_>,
+        most: usize,
+        keys: &mut Vec<u16>,
+    ) -> Result<usize, NotUtf8> {
+        let before = keys.len();
+        keys.resize(before + count, 0);
+        let added = &mut keys[before..];
+        let mask = self.slots.len() - 1;
+        let mut later = std::mem::take(&mut self.later);
+        later.resize(count, 0);
+        let mut others = 0;
+        for (row, key) in added.iter_mut().enumerate() {
+            let cell = cell(row);
+            let words = [cell.word as u64, (cell.word >> 64) as u64];
+            let first = self.slots[self.place(words, cell.length) & mask];
+            let first = &self.spellings[first as usize];
+            let is_other = (first.words[0] ^ words[0])
+                | (first.words[1] ^ words[1])
+                | u64::from(first.length ^ cell.length)
+                | u64::from(cell.length > SHORT as u32);
+            *key = first.number as u16;
+            later[others] = row as u32;
+            others += usize::from(is_other != 0);
+        }
+        let mut taken = count;
+        for &row in &later[..others] {
+            let row = row as usize;
+            let key = self.key(cell(row), block, missing)?;
+            if key as usize >= most && key != MISSING {
+                taken = row;
+                break;
+            }
+            added[row] = key as u16;
+        }
+        keys.truncate(before + taken);
+        self.later = later;
+        Ok(taken)
+    }
+
     /// The number of a cell's text without the blanks around it, which is new if it was not met before; [`MISSING`] if the
     /// cell is.
     #[inline]
-    pub fn key(&mut self, cell: Cell<'_>, block: u32, missing: Spellings<'_>) -> Result<u32, NotUtf8> {
+    fn key(&mut self, cell: Cell<'_>, block: u32, missing: Spellings<'_>) -> Result<u32, NotUtf8> {
         match self.find(cell) {
             Some(number) => Ok(number),
             None => self.meet(cell, block, missing),
@@ -172,21 +235,22 @@ impl Texts {
     /// The number of a cell that was met before.
     #[inline]
     fn find(&self, cell: Cell<'_>) -> Option<u32> {
-        let length = cell.text.len() as u32;
-        let is_short = cell.text.len() <= SHORT;
+        let length = cell.length;
+        let is_short = cell.length <= SHORT as u32;
         let words = self.words(cell);
         let mask = self.slots.len() - 1;
         let mut place = self.place(words, length) & mask;
         loop {
             let slot = self.slots[place];
-            if slot.words == words
-                && slot.length == length
-                && (is_short || self.text(slot.number as usize) == trimmed(cell.text))
-            {
-                return Some(slot.number);
-            }
-            if slot.length == u32::MAX {
+            if slot == 0 {
                 return None;
+            }
+            let known = self.spellings[slot as usize];
+            if known.words == words
+                && known.length == length
+                && (is_short || self.text(known.number as usize) == trimmed(cell.text()))
+            {
+                return Some(known.number);
             }
             place = (place + 1) & mask;
         }
@@ -194,10 +258,10 @@ impl Texts {
 
     #[inline]
     fn words(&self, cell: Cell<'_>) -> [u64; 2] {
-        let second = if cell.text.len() <= SHORT {
+        let second = if cell.length <= SHORT as u32 {
             (cell.word >> 64) as u64
         } else {
-            hash(self.seeds[0], cell.text)
+            hash(self.seeds[0], cell.text())
         };
         [cell.word as u64, second]
     }
@@ -205,10 +269,10 @@ impl Texts {
     /// Numbers a cell that was not met before.
     #[cold]
     fn meet(&mut self, cell: Cell<'_>, block: u32, missing: Spellings<'_>) -> Result<u32, NotUtf8> {
-        let text = trimmed(cell.text);
+        let text = trimmed(cell.text());
         let number = if missing.has(text) {
             MISSING
-        } else if text.len() < cell.text.len() {
+        } else if text.len() < cell.length as usize {
             self.key(Cell::of(text), block, missing)?
         } else {
             std::str::from_utf8(text).map_err(|_| NotUtf8)?;
@@ -218,14 +282,15 @@ impl Texts {
             self.ends.len() as u32 - 1
         };
         // There is no text that a long one could be held against.
-        if number != MISSING || cell.text.len() <= SHORT {
-            self.put(Slot {
+        if number != MISSING || cell.length <= SHORT as u32 {
+            let spelling = Spelling {
                 words: self.words(cell),
-                length: cell.text.len() as u32,
+                length: cell.length,
                 number,
-            });
-            self.taken += 1;
-            if self.taken * 3 > self.slots.len() * 2 {
+            };
+            self.spellings.push(spelling);
+            self.put(self.spellings.len() - 1);
+            if self.is_crowded() {
                 self.grow();
             }
         }
@@ -238,21 +303,27 @@ impl Texts {
         (product as u64 ^ (product >> 64) as u64) as usize
     }
 
-    fn put(&mut self, slot: Slot) {
+    /// Puts a spelling, by its place, where it is looked for.
+    fn put(&mut self, spelling: usize) {
+        let Spelling { words, length, .. } = self.spellings[spelling];
         let mask = self.slots.len() - 1;
-        let mut place = self.place(slot.words, slot.length) & mask;
-        while self.slots[place].length != u32::MAX {
+        let mut place = self.place(words, length) & mask;
+        while self.slots[place] != 0 {
             place = (place + 1) & mask;
         }
-        self.slots[place] = slot;
+        self.slots[place] = spelling as u32;
+    }
+
+    /// Cells are numbered fastest where no two begin at the same slot; a large table had better stay in the cache.
+    const fn is_crowded(&self) -> bool {
+        let room = if self.slots.len() < SPARSE { 8 } else { 3 };
+        self.spellings.len() * room > self.slots.len()
     }
 
     fn grow(&mut self) {
-        let larger = vec![Slot::FREE; self.slots.len() * 2];
-        for slot in std::mem::replace(&mut self.slots, larger) {
-            if slot.length != u32::MAX {
-                self.put(slot);
-            }
+        self.slots = vec![0; self.slots.len() * 2];
+        for spelling in 1..self.spellings.len() {
+            self.put(spelling);
         }
     }
 
