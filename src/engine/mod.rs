@@ -52,6 +52,7 @@ pub use explore::{Draws, Explored, Seen, histogram_of, outlook_for};
 pub use export_job::exported_files;
 pub use interrupted::{Interrupted, InterruptedRun};
 pub use meaning::{MeaningAnswer, MeaningQuestion, Whole, is_charged};
+pub use planned::relation_under;
 pub use release_job::{preview_release, release_note, release_share};
 pub use sample::{SampleRequest, Sampled, sample_file};
 pub use session::Session;

@@ -360,11 +360,11 @@ fn with_an_epsilon_that_works(
     PlanError::BudgetTooSmall { epsilon, smallest }
 }
 
-/// The relation under which a promise on this data is made.
+/// The relation under which a run's promise on this data is made.
 ///
 /// With one row or person more or less their number differs too, and is private. Where it is public knowledge, neighbours
 /// have the same number, and "one more or less" becomes "one zeroed out", with the same figures.
-fn relation_under(schema: &Schema, asked: Neighboring) -> Neighboring {
+pub fn relation_under(schema: &Schema, asked: Neighboring) -> Neighboring {
     let is_public = schema
         .known_units()
         .is_some_and(|rows| rows.provenance == Provenance::Declared);

@@ -5,6 +5,7 @@ use eframe::egui::{
     WidgetInfo, accesskit::Role, vec2,
 };
 
+use crate::engine::relation_under;
 use crate::engine::snapshot::{Dataset, RunState};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
@@ -238,7 +239,12 @@ fn dataset_line(cx: &Cx<'_>, dataset: &Dataset, relation: Neighboring) -> String
             ("rows", format::count(dataset.table.rows() as u64).into()),
             ("columns", dataset.schema.column.len().into()),
             ("unit", unit(cx, dataset).into()),
-            ("relation", cx.texts.get(relation_key(relation)).into()),
+            (
+                "relation",
+                cx.texts
+                    .get(relation_key(relation_under(&dataset.schema, relation)))
+                    .into(),
+            ),
         ],
     )
 }
@@ -256,6 +262,12 @@ pub fn unit(cx: &Cx<'_>, dataset: &Dataset) -> String {
             ],
         ),
     }
+}
+
+/// What a promise of a run on the table that is open says where this relation is asked for.
+pub fn relation_of_runs(cx: &Cx<'_>, asked: Neighboring) -> Neighboring {
+    let dataset = cx.snapshot.dataset.as_ref();
+    dataset.map_or(asked, |dataset| relation_under(&dataset.schema, asked))
 }
 
 /// The key of a relation's name.

@@ -42,7 +42,7 @@ mod tests;
 pub use answer::{Answer, Cell, Interval, Label, Purchase, Value};
 pub use error::ReleaseError;
 pub use note::Note;
-pub use plan::{Preview, ReleasePlan};
+pub use plan::{Preview, ReleasePlan, relation_under};
 pub use request::{MAX_EPSILON, MIN_EPSILON, Noise, Query, ReleaseRequest};
 
 /// The confidence of every interval.

@@ -331,17 +331,22 @@ fn is_unprotected(schema: &Schema, request: &ReleaseRequest, name: &str) -> bool
             .is_some_and(|provenance| !provenance.is_protected())
 }
 
-/// Under add/remove one with a public row count, neighbours have that many rows: one becomes blank.
-fn neighbours(schema: &Schema, request: &ReleaseRequest) -> Neighbours {
+/// The relation under which a statistic's promise on this data is made: under add/remove one with a public row count,
+/// neighbours have that many rows, and one becomes blank.
+pub fn relation_under(schema: &Schema, asked: Neighboring) -> Neighboring {
     let rows_are_public = schema
         .rows
         .is_some_and(|rows| rows.provenance == Provenance::Declared);
+    match asked {
+        Neighboring::ReplaceOne => Neighboring::ReplaceOne,
+        _ if rows_are_public => Neighboring::ZeroOutOne,
+        _ => Neighboring::AddRemoveOne,
+    }
+}
+
+fn neighbours(schema: &Schema, request: &ReleaseRequest) -> Neighbours {
     Neighbours {
-        relation: match request.neighboring {
-            Neighboring::ReplaceOne => Neighboring::ReplaceOne,
-            _ if rows_are_public => Neighboring::ZeroOutOne,
-            _ => Neighboring::AddRemoveOne,
-        },
+        relation: relation_under(schema, request.neighboring),
         max_rows: match &schema.unit {
             // A person counts once, with however many rows.
             Some(_) if counts_persons(schema, request) => 1,

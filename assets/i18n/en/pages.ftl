@@ -364,6 +364,7 @@ certificate-unprotected = What is not protected
 certificate-form = How the file is read was found in it and accepted
 certificate-accepted = Bounds or values read off the private data and accepted: { $names }
 certificate-promise-value = ε = { $epsilon }, δ = { $delta } (by { $accountant })
+certificate-tighter = The plan and the ledger count the same events by Rényi orders (RDP), which may be added up whatever is released later; this is the tighter account of them (PLD), so it may be less than what was charged.
 certificate-floating = The lowest digits of floating-point noise
 certificate-tuning = Settings chosen with private figures of earlier runs in view: not accounted
 certificate-checkpoint = The checkpoint, chosen with private figures in view: not accounted

@@ -355,6 +355,7 @@ certificate-unprotected = 不受保护的内容
 certificate-form = 文件的读取方式由文件识别并被接受
 certificate-accepted = 从私有数据读出并被接受的界限或取值：{ $names }
 certificate-promise-value = ε = { $epsilon }，δ = { $delta }（按 { $accountant }）
+certificate-tighter = 计划和账本对同样的事件按 Rényi 阶（RDP）计数，无论此后还发布什么都可以累加；这里是对它们更紧的计数（PLD），因此可能小于已记入的数额。
 certificate-floating = 浮点噪声的最低几位
 certificate-tuning = 看着先前训练的私有数字所选的设置：未计入
 certificate-checkpoint = 看着私有数字选定的检查点：未计入

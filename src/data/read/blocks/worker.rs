@@ -8,7 +8,7 @@ use super::super::scan::{Records, Scanner, Stop, count_lines};
 use super::{Block, Layout};
 
 /// Fields that are found before their columns are filled.
-const BATCH: usize = 1 << 11;
+const BATCH: usize = 1 << 12;
 
 /// What is wrong with a block.
 pub(super) struct Fault {

@@ -12,7 +12,7 @@ use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::widgets::{self, NumberField, NumberRow, Slider};
 use crate::privacy::Neighboring;
-use crate::release::Query;
+use crate::release::{Query, relation_under};
 use crate::release::outlook::{
     Mechanism, Outlook, PartSensitivity, Reason, SHOWN_EPSILONS, Sensitivity, Summed, Truth,
 };
@@ -167,10 +167,15 @@ pub fn price(ui: &mut Ui, cx: &Cx<'_>, offered: &[Mechanism], settings: &mut Exp
         ui.add(egui::Label::new(text).wrap());
     }
     let relations = [Neighboring::AddRemoveOne, Neighboring::ReplaceOne];
-    let shown = relation_key(settings.neighboring);
-    row(ui, t.get("explore-relation"), "relation", t.get(shown), |ui| {
+    // They are named as the promise will name them.
+    let name = |asked| {
+        let dataset = cx.snapshot.dataset.as_ref();
+        let relation = dataset.map_or(asked, |dataset| relation_under(&dataset.schema, asked));
+        t.get(relation_key(relation))
+    };
+    row(ui, t.get("explore-relation"), "relation", name(settings.neighboring), |ui| {
         for relation in relations {
-            ui.selectable_value(&mut settings.neighboring, relation, t.get(relation_key(relation)));
+            ui.selectable_value(&mut settings.neighboring, relation, name(relation));
         }
     });
     if settings.by.is_some() || matches!(settings.query, Query::Histogram { .. }) {

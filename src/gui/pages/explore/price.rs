@@ -17,7 +17,7 @@ use crate::gui::theme::SMALL;
 use crate::gui::widgets;
 use crate::privacy::Neighboring;
 use crate::privacy::ledger::Total;
-use crate::release::{Noise, Preview, ReleaseRequest};
+use crate::release::{Noise, Preview, ReleaseRequest, relation_under};
 
 /// The false-alarm rate of the sentence about attackers.
 const FALSE_ALARMS: f64 = 0.01;
@@ -66,7 +66,7 @@ impl Price {
     pub fn lines(&self, cx: &Cx<'_>, dataset: &Dataset, settings: &ExploreSettings) -> Vec<String> {
         match self.known() {
             Some(Ok((preview, share))) if settings.mechanism.released().is_some() => {
-                price_lines(cx, dataset, (preview, *share), relation(dataset, settings))
+                price_lines(cx, dataset, (preview, *share), relation_under(&dataset.schema, settings.neighboring))
             }
             _ => Vec::new(),
         }
@@ -129,15 +129,6 @@ impl Price {
             let lines = self.lines(cx, dataset, settings);
             cx.intents.push(Intent::AskRelease(Box::new(order), lines));
         }
-    }
-}
-
-/// The relation of the promise: a declared row count leaves neighbours with that many rows.
-fn relation(dataset: &Dataset, settings: &ExploreSettings) -> Neighboring {
-    let rows = dataset.schema.rows.map(|rows| rows.provenance);
-    match settings.neighboring {
-        Neighboring::AddRemoveOne if rows == Some(Provenance::Declared) => Neighboring::ZeroOutOne,
-        other => other,
     }
 }
 

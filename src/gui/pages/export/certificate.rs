@@ -3,7 +3,7 @@
 use eframe::egui::{self, Align, Layout, RichText, Sense, Ui, UiBuilder};
 
 use crate::engine::snapshot::{RunClaims, RunState, RunView};
-use crate::export::certificate::{NotAccounted, NotProtected};
+use crate::export::certificate::{Guarantee, NotAccounted, NotProtected};
 use crate::gui::bars;
 use crate::gui::context::Cx;
 use crate::gui::format;
@@ -107,6 +107,10 @@ fn promise(ui: &mut Ui, cx: &Cx<'_>, claims: &RunClaims) {
         None => t.get("no-dp-claim").to_owned(),
     };
     fact(ui, cx, t.get("certificate-promise"), &promise);
+    let is_tight = |guarantee: &Guarantee| guarantee.accountant == AccountantKind::Pld;
+    if claims.guarantee.as_ref().is_some_and(is_tight) {
+        ui.add(egui::Label::new(cx.palette.caption(t.get("certificate-tighter"))).wrap());
+    }
     match &claims.unit {
         Some(PrivacyUnit::Row) => {
             let unit = t.get(claims.records.choose("unit-row", "unit-image"));

@@ -3,7 +3,7 @@
 use eframe::egui::{self, RichText, Ui};
 
 use crate::engine::snapshot::PlanPreview;
-use crate::gui::bars::relation_key;
+use crate::gui::bars::{relation_key, relation_of_runs};
 use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::format;
@@ -166,7 +166,7 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
             ("epsilon", format::epsilon(epsilon).into()),
             ("delta", format::delta(delta).into()),
             ("unit", unit.into()),
-            ("relation", t.get(relation_key(target.neighboring)).into()),
+            ("relation", t.get(relation_key(relation_of_runs(cx, target.neighboring))).into()),
         ],
     );
     caption(ui, cx, &promise);

@@ -4,7 +4,7 @@ use eframe::egui::{self, RichText, Ui};
 
 use super::{methods_for, pick};
 use crate::engine::command::{PrivacyTarget, RunRequest};
-use crate::gui::bars::relation_key;
+use crate::gui::bars::{relation_key, relation_of_runs};
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::theme::{SMALL, STEP};
@@ -72,7 +72,7 @@ pub fn promise(ui: &mut Ui, cx: &Cx<'_>, promise: &mut PrivacyTarget) {
     let relations = [Neighboring::AddRemoveOne, Neighboring::ReplaceOne];
     let names: Vec<&str> = relations
         .iter()
-        .map(|relation| t.get(relation_key(*relation)))
+        .map(|relation| t.get(relation_key(relation_of_runs(cx, *relation))))
         .collect();
     let chosen = relations
         .iter()
