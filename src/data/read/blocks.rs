@@ -9,9 +9,10 @@ mod cut;
 mod worker;
 
 use std::path::Path;
+use std::sync::Mutex;
+use std::thread::ScopedJoinHandle;
 
 use arrow::array::ArrayRef;
-use crossbeam_channel::bounded;
 
 use super::columns::Joint;
 use super::scan::{Marks, count_lines};
@@ -56,12 +57,6 @@ impl From<DataError> for Failure {
     }
 }
 
-struct Block {
-    number: u32,
-    text: Vec<u8>,
-    is_last: bool,
-}
-
 /// Reads all records after the header, round by round; how many there are. `head` is what was read of the source already,
 /// and `at` where it goes on.
 pub(super) fn read(
@@ -73,11 +68,11 @@ pub(super) fn read(
 ) -> Result<u64, Failure> {
     let mut lines = count_lines(&head[..at]);
     let mut rows = 0;
-    let mut cutter = Cutter::new(head[at..].to_vec());
+    let mut cutter = Cutter::new(source, head[at..].to_vec(), layout, progress);
     let mut workers: Vec<_> = (0..layout.threads).map(|_| Worker::new(layout)).collect();
     let mut joints: Vec<_> = layout.names.iter().map(|_| Joint::new()).collect();
-    while !cutter.is_at_end {
-        workers = read_round(source, &mut cutter, workers, layout, progress, (rows, lines))?;
+    while !cutter.is_at_end() {
+        workers = read_round(&mut cutter, workers, layout, (rows, lines))?;
         for count in workers.iter_mut().flat_map(|worker| worker.counts.drain(..)) {
             rows += count.rows;
             lines += count.lines;
@@ -100,37 +95,26 @@ fn hand_on(workers: &mut [Worker<'_>], joints: &mut [Joint], sink: &mut Sink<'_>
 }
 
 /// What the threads made of a round of blocks. So many rows and lines came before it.
+///
+/// Each thread reads its next block itself, while the others wait for their turn: what it reads is then near where it is
+/// needed.
 fn read_round<'a>(
-    source: &mut Source<'_>,
-    cutter: &mut Cutter,
+    cutter: &mut Cutter<'_, '_>,
     workers: Vec<Worker<'a>>,
     layout: &'a Layout<'a>,
-    progress: &Progress,
     before: (u64, u64),
 ) -> Result<Vec<Worker<'a>>, Failure> {
-    let threads = workers.len();
-    let (blocks, taken) = bounded::<Block>(threads);
-    let (returned, empty) = bounded::<Vec<u8>>(threads + 1);
-    let (cut, workers) = std::thread::scope(|scope| {
+    cutter.begin_round();
+    let cutter = Mutex::new(cutter);
+    let joined: Vec<_> = std::thread::scope(|scope| {
         let workers: Vec<_> = workers
             .into_iter()
-            .map(|worker| {
-                let (taken, returned) = (taken.clone(), returned.clone());
-                scope.spawn(move || worker.work(&taken, &returned))
-            })
+            .map(|worker| scope.spawn(|| worker.work(&cutter)))
             .collect();
-        // If all of them stop, so do we.
-        drop((taken, returned));
-        let cut = cutter.cut_round(source, layout, &blocks, &empty, progress);
-        drop(blocks);
-        let workers: Vec<_> = workers
-            .into_iter()
-            .map(std::thread::ScopedJoinHandle::join)
-            .collect();
-        (cut, workers)
+        workers.into_iter().map(ScopedJoinHandle::join).collect()
     });
-    let mut done = Vec::with_capacity(threads);
-    for worker in workers {
+    let mut done = Vec::with_capacity(joined.len());
+    for worker in joined {
         match worker {
             Ok(worker) => done.push(worker),
             Err(panic) => std::panic::resume_unwind(panic),
@@ -151,8 +135,10 @@ fn read_round<'a>(
         });
         return Err(told(layout, fault.what, rows, lines));
     }
-    cut?;
-    Ok(done)
+    match done.iter_mut().find_map(|worker| worker.failure.take()) {
+        Some(failure) => Err(failure),
+        None => Ok(done),
+    }
 }
 
 /// Reads all records after the header without cutting, in this thread; how many there are.

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     fn column(
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         block: usize,
         text: impl Fn(usize) -> Option<String>,
     ) -> TextColumn {

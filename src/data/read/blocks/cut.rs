@@ -1,82 +1,96 @@
 //! Where a text file may be cut into blocks.
 
-use crossbeam_channel::{Receiver, Sender};
-
-use super::super::source::{PIECE, Source};
-use super::{Block, Failure, LONGEST, Layout};
+use super::super::source::Source;
+use super::{Failure, LONGEST, Layout};
 use crate::data::DataError;
 use crate::num::progress::Progress;
 
-/// The size of a block; some of them fit the cache.
-pub(super) const BLOCK: usize = 1 << 20;
+/// The size of a block; it fits the cache with what is made of it.
+pub(super) const BLOCK: usize = 1 << 18;
 
 /// The source on its way into blocks.
-pub(super) struct Cutter {
+pub(super) struct Cutter<'a, 's> {
+    source: &'a mut Source<'s>,
+    layout: &'a Layout<'a>,
+    progress: &'a Progress,
     /// What was read and not cut yet.
     text: Vec<u8>,
     /// Of the next block.
     number: u32,
-    pub is_at_end: bool,
+    /// Bytes until the round is full.
+    left: usize,
 }
 
-impl Cutter {
+/// What a block is called, and whether the text ends with it.
+pub(super) struct Label {
+    pub number: u32,
+    pub is_last: bool,
+}
+
+impl<'a, 's> Cutter<'a, 's> {
     /// With what was read already.
-    pub const fn new(text: Vec<u8>) -> Self {
+    pub const fn new(
+        source: &'a mut Source<'s>,
+        text: Vec<u8>,
+        layout: &'a Layout<'a>,
+        progress: &'a Progress,
+    ) -> Self {
         Self {
+            source,
+            layout,
+            progress,
             text,
             number: 0,
-            is_at_end: false,
+            left: 0,
         }
     }
 
-    /// Cuts the source into blocks until it ends, nobody takes them, or they make a round.
-    pub fn cut_round(
-        &mut self,
-        source: &mut Source<'_>,
-        layout: &Layout<'_>,
-        blocks: &Sender<Block>,
-        empty: &Receiver<Vec<u8>>,
-        progress: &Progress,
-    ) -> Result<(), Failure> {
-        let mut wanted = BLOCK;
-        let mut bytes = 0;
-        loop {
-            progress.check().map_err(DataError::from)?;
-            while self.text.len() < wanted && !source.is_at_end() {
-                source.read(&mut self.text)?;
-            }
-            self.is_at_end = source.is_at_end();
-            let end = if self.is_at_end {
-                self.text.len()
-            } else {
-                match last_cut(&self.text, layout.marks.quote) {
-                    Some(end) => end,
-                    None if self.text.len() > LONGEST => return Err(Failure::Uncut),
-                    None => {
-                        wanted = 2 * self.text.len();
-                        continue;
-                    }
-                }
-            };
-            let mut next = empty
-                .try_recv()
-                .unwrap_or_else(|_| Vec::with_capacity(BLOCK + PIECE));
-            next.clear();
-            next.extend_from_slice(&self.text[end..]);
-            self.text.truncate(end);
-            let block = Block {
-                number: self.number,
-                text: std::mem::replace(&mut self.text, next),
-                is_last: self.is_at_end,
-            };
-            self.number += 1;
-            bytes += end;
-            // Nobody takes it: all have stopped at a fault.
-            if blocks.send(block).is_err() || self.is_at_end || bytes >= layout.round {
-                return Ok(());
-            }
-            wanted = BLOCK;
+    /// Whether all blocks were cut.
+    pub const fn is_at_end(&self) -> bool {
+        self.number > 0 && self.source.is_at_end()
+    }
+
+    /// Cuts as many blocks as make a round.
+    pub const fn begin_round(&mut self) {
+        self.left = self.layout.round;
+    }
+
+    /// Cuts no more blocks in this round.
+    pub const fn end_round(&mut self) {
+        self.left = 0;
+    }
+
+    /// Puts the next block of the round into `block`; none when the round is full or the source ended.
+    pub fn cut(&mut self, block: &mut Vec<u8>) -> Result<Option<Label>, Failure> {
+        if self.left == 0 || self.is_at_end() {
+            return Ok(None);
         }
+        let mut wanted = BLOCK;
+        let end = loop {
+            self.progress.check().map_err(DataError::from)?;
+            while self.text.len() < wanted && !self.source.is_at_end() {
+                self.source.read(&mut self.text)?;
+            }
+            if self.source.is_at_end() {
+                break self.text.len();
+            }
+            match last_cut(&self.text, self.layout.marks.quote) {
+                Some(end) => break end,
+                None if self.text.len() > LONGEST => return Err(Failure::Uncut),
+                None => wanted = 2 * self.text.len(),
+            }
+        };
+        block.clear();
+        block.extend_from_slice(&self.text[end..]);
+        self.text.truncate(end);
+        std::mem::swap(block, &mut self.text);
+        self.left = self.left.saturating_sub(end);
+        let label = Label {
+            number: self.number,
+            is_last: self.source.is_at_end(),
+        };
+        self.number += 1;
+        Ok(Some(label))
     }
 }
 

@@ -1,14 +1,16 @@
 //! One thread's share of a file: records found, and their cells put into columns.
 
+use std::sync::{Mutex, PoisonError};
+
 use arrow::array::ArrayRef;
-use crossbeam_channel::{Receiver, Sender};
 
 use super::super::columns::{Cell, Joint, NotUtf8, Spellings, TextColumn};
 use super::super::scan::{Records, Scanner, Stop, count_lines};
-use super::{Block, Layout};
+use super::cut::{Cutter, Label};
+use super::{Failure, Layout};
 
 /// Fields that are found before their columns are filled.
-const BATCH: usize = 1 << 12;
+const BATCH: usize = 1 << 11;
 
 /// What is wrong with a block.
 pub(super) struct Fault {
@@ -42,6 +44,10 @@ pub(super) struct Worker<'a> {
     /// Of the blocks of this round.
     pub counts: Vec<Count>,
     pub fault: Option<(u32, Fault)>,
+    /// Why a block could not be cut.
+    pub failure: Option<Failure>,
+    /// Room for a block.
+    text: Vec<u8>,
 }
 
 impl<'a> Worker<'a> {
@@ -53,6 +59,8 @@ impl<'a> Worker<'a> {
             records: Records::default(),
             counts: Vec::new(),
             fault: None,
+            failure: None,
+            text: Vec::new(),
         }
     }
 
@@ -130,43 +138,56 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes blocks until there are no more of this round, or one has a fault.
-    pub fn work(mut self, blocks: &Receiver<Block>, empty: &Sender<Vec<u8>>) -> Self {
-        for Block {
-            number,
-            text,
-            is_last,
-        } in blocks
-        {
-            let fault = match self.take(number, &text, is_last) {
-                Ok(taken) if taken == text.len() => None,
-                Ok(at) => Some(Fault {
-                    row: 0,
-                    at,
-                    what: What::Uncut,
-                }),
-                Err(Fault {
-                    row,
-                    at,
-                    what: What::Unclosed,
-                }) => Some(Fault {
-                    row,
-                    at,
-                    what: What::Uncut,
-                }),
-                Err(fault) => Some(fault),
+    pub fn work(mut self, cutter: &Mutex<&mut Cutter<'_, '_>>) -> Self {
+        // What another thread left when it panicked is never looked at.
+        let cutter = || cutter.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = std::mem::take(&mut self.text);
+        loop {
+            let cut = cutter().cut(&mut text);
+            let Label { number, is_last } = match cut {
+                Ok(Some(label)) => label,
+                Ok(None) => break,
+                Err(failure) => {
+                    self.failure = Some(failure);
+                    break;
+                }
             };
-            if let Some(fault) = fault {
+            if let Some(fault) = self.fault_of(number, &text, is_last) {
                 // Lines are counted now: the text goes.
                 let lines = count_lines(&text[..fault.at]);
                 let rows = fault.row;
                 self.counts.push(Count { number, rows, lines });
                 self.fault = Some((number, fault));
-                return self;
+                break;
             }
-            // Whoever cuts blocks may have gone.
-            let _ = empty.try_send(text);
         }
+        if self.failure.is_some() || self.fault.is_some() {
+            cutter().end_round();
+        }
+        self.text = text;
         self
+    }
+
+    /// Takes the records of a block, which must be all of it.
+    fn fault_of(&mut self, number: u32, text: &[u8], is_last: bool) -> Option<Fault> {
+        match self.take(number, text, is_last) {
+            Ok(taken) if taken == text.len() => None,
+            Ok(at) => Some(Fault {
+                row: 0,
+                at,
+                what: What::Uncut,
+            }),
+            Err(Fault {
+                row,
+                at,
+                what: What::Unclosed,
+            }) => Some(Fault {
+                row,
+                at,
+                what: What::Uncut,
+            }),
+            Err(fault) => Some(fault),
+        }
     }
 }
 

@@ -12,10 +12,10 @@ use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::widgets::{self, NumberField, NumberRow, Slider};
 use crate::privacy::Neighboring;
-use crate::release::{Query, relation_under};
 use crate::release::outlook::{
     Mechanism, Outlook, PartSensitivity, Reason, SHOWN_EPSILONS, Sensitivity, Summed, Truth,
 };
+use crate::release::{Query, relation_under};
 
 /// A labelled choice across the form.
 pub fn row(ui: &mut Ui, name: &str, id: &str, shown: &str, choices: impl FnOnce(&mut Ui)) {
@@ -173,11 +173,17 @@ pub fn price(ui: &mut Ui, cx: &Cx<'_>, offered: &[Mechanism], settings: &mut Exp
         let relation = dataset.map_or(asked, |dataset| relation_under(&dataset.schema, asked));
         t.get(relation_key(relation))
     };
-    row(ui, t.get("explore-relation"), "relation", name(settings.neighboring), |ui| {
-        for relation in relations {
-            ui.selectable_value(&mut settings.neighboring, relation, name(relation));
-        }
-    });
+    row(
+        ui,
+        t.get("explore-relation"),
+        "relation",
+        name(settings.neighboring),
+        |ui| {
+            for relation in relations {
+                ui.selectable_value(&mut settings.neighboring, relation, name(relation));
+            }
+        },
+    );
     if settings.by.is_some() || matches!(settings.query, Query::Histogram { .. }) {
         ui.checkbox(&mut settings.simultaneous, t.get("release-simultaneous"))
             .on_hover_text(t.get("release-simultaneous-tip"));

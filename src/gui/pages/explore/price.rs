@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eframe::egui::{self, RichText, Ui};
 
 use super::settings::ExploreSettings;
-use crate::data::{Provenance, Schema};
+use crate::data::Schema;
 use crate::engine::command::ReleaseOrder;
 use crate::engine::snapshot::Dataset;
 use crate::engine::{Problem, preview_release, release_share};
@@ -65,9 +65,12 @@ impl Price {
     /// The cost in plain words; nothing where the question is refused.
     pub fn lines(&self, cx: &Cx<'_>, dataset: &Dataset, settings: &ExploreSettings) -> Vec<String> {
         match self.known() {
-            Some(Ok((preview, share))) if settings.mechanism.released().is_some() => {
-                price_lines(cx, dataset, (preview, *share), relation_under(&dataset.schema, settings.neighboring))
-            }
+            Some(Ok((preview, share))) if settings.mechanism.released().is_some() => price_lines(
+                cx,
+                dataset,
+                (preview, *share),
+                relation_under(&dataset.schema, settings.neighboring),
+            ),
             _ => Vec::new(),
         }
     }

@@ -166,7 +166,11 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
             ("epsilon", format::epsilon(epsilon).into()),
             ("delta", format::delta(delta).into()),
             ("unit", unit.into()),
-            ("relation", t.get(relation_key(relation_of_runs(cx, target.neighboring))).into()),
+            (
+                "relation",
+                t.get(relation_key(relation_of_runs(cx, target.neighboring)))
+                    .into(),
+            ),
         ],
     );
     caption(ui, cx, &promise);
