@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pointillist::engine::{
-    Command, DataSource, Engine, EngineEvent, ExportRequest, Language, PrivacyTarget, RunId, RunRequest,
+    Area, Command, DataSource, Engine, EngineEvent, ExportRequest, Language, PrivacyTarget, RunId, RunRequest,
 };
 use pointillist::export::certificate::{Certificate, NotAccounted};
 use pointillist::export::read_certificate;
@@ -265,4 +265,37 @@ fn a_name_outlives_the_program_with_its_run() {
     let left = std::fs::read_dir(bench.home().join("checkpoints")).unwrap();
     let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// The ledger seals every certificate; without it there is no export, and whoever asked for one hears of that.
+#[test]
+fn an_export_that_the_ledger_cannot_seal_has_failed() {
+    let bench = Bench::new();
+    let engine = open(&bench, &bench.visits(500));
+    let run = start(&engine, 5);
+    wait(&engine, |event| match event {
+        EngineEvent::Finished { run: ended, .. } => (*ended == run).then_some(()),
+        _ => None,
+    });
+    std::fs::remove_dir_all(bench.home()).unwrap();
+    engine.send(Command::Export(Box::new(ExportRequest {
+        run,
+        rows: 5,
+        path: bench.path("never.csv"),
+        overwrite: false,
+        condition: None,
+        language: Language::English,
+    })));
+    let start = Instant::now();
+    let problem = loop {
+        match engine.next_event(Duration::from_millis(100)) {
+            Some(EngineEvent::Failed(problem)) if problem.area == Area::Export => break problem,
+            Some(EngineEvent::Exported(_)) => panic!("nothing seals it"),
+            _ => {}
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain");
+    };
+    assert!(problem.to_string().contains("ledger"), "{problem}");
+    assert!(!bench.path("never.csv").exists());
+    assert!(engine.snapshot().exporting.is_none());
 }

@@ -301,3 +301,19 @@ fn a_question_mark_lists_the_keys_and_is_no_letter_of_a_text() {
 fn percent(share: f64) -> String {
     format!("{:.0}\u{a0}%", share * 100.0)
 }
+
+/// A public number of rows makes "one more or less" into "one zeroed out": wherever the window says a relation, it is the
+/// one that the certificate will state.
+#[test]
+fn neighbours_are_named_as_the_certificate_names_them() {
+    let home = tempfile::tempdir().unwrap();
+    let texts = Texts::new(Language::English);
+    let mut harness = window(home.path(), &settings(Language::English), SIZE);
+    open_sample(&mut harness, &texts);
+    for page in ["page-data", "page-explore", "page-train"] {
+        visit(&mut harness, texts.get(page));
+        let says = |key: &str| harness.query_all_by_label_contains(texts.get(key)).count();
+        assert_eq!(says("relation-add-remove"), 0, "{page}");
+        assert!(says("relation-zero-out") > 0, "{page}");
+    }
+}

@@ -12,11 +12,12 @@
 
 use std::num::NonZeroUsize;
 
-use nalgebra::{DMatrix, DVector, SVD, SymmetricEigen};
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 use super::scatter::Scatter;
+use super::singular::sum_of_singular_values;
 
-/// Eigenvalues and singular values are found to this relative precision.
+/// Eigenvalues are found to this relative precision.
 const PRECISION: f64 = 1e-13;
 /// Sweeps after which a decomposition is given up (it converges in about two a row).
 const SWEEPS: usize = 100_000;
@@ -161,14 +162,7 @@ impl FrechetReference {
         if self.moments.mean.len() != other.mean.len() {
             return None;
         }
-        let overlap = self.factor.transpose() * other.factor()?;
-        if overlap.iter().any(|value| !value.is_finite()) {
-            // The iteration would not end.
-            return None;
-        }
-        let overlap = SVD::try_new(overlap, false, false, PRECISION, SWEEPS)?
-            .singular_values
-            .sum();
+        let overlap = sum_of_singular_values(&(self.factor.transpose() * other.factor()?))?;
         let shift = (&self.moments.mean - &other.mean).norm_squared();
         let distance = shift + self.moments.trace() + other.trace() - 2.0 * overlap;
         distance.is_finite().then_some(distance.max(0.0))

@@ -4,6 +4,7 @@
 mod frechet;
 pub mod image;
 mod scatter;
+mod singular;
 mod variation;
 
 pub use frechet::{FrechetReference, Moments, frechet_distance};

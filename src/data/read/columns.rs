@@ -165,11 +165,7 @@ mod tests {
 
     use super::*;
 
-    fn column(
-        rows: Range<usize>,
-        block: usize,
-        text: impl Fn(usize) -> Option<String>,
-    ) -> TextColumn {
+    fn column(rows: Range<usize>, block: usize, text: impl Fn(usize) -> Option<String>) -> TextColumn {
         let mut column = TextColumn::new();
         for row in rows {
             push(&mut column, row / block, text(row));

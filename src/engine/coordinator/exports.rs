@@ -110,7 +110,11 @@ impl Coordinator {
             Ok(exported) => EngineEvent::Exported(Box::new(exported)),
             Err(ExportEnd::Cancelled) => EngineEvent::ExportCancelled,
             Err(ExportEnd::Exists(path)) => EngineEvent::TargetExists(path),
-            Err(ExportEnd::Failed(problem)) => EngineEvent::Failed(problem),
+            // Whatever failed, a file that was asked for is not written.
+            Err(ExportEnd::Failed(problem)) => EngineEvent::Failed(Problem {
+                area: Area::Export,
+                ..problem
+            }),
         });
     }
 
