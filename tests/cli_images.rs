@@ -152,6 +152,10 @@ fn more_of_a_class(bench: &Bench, model: &str) {
     );
     let table = fs::read_to_string(bench.path("more").join("labels.csv")).unwrap();
     assert_eq!(table.lines().count(), 21);
+    let again = bench.path("again.npz");
+    let drawn = bench.run(&["sample", model, "--rows", "20", "--out", text(&again)]);
+    let said = String::from_utf8_lossy(&drawn.stdout);
+    assert!(said.starts_with("20 images in "), "{said}");
     // A folder that was exported is a data set again; twenty images have no distance.
     let more = bench.path("more");
     let said = bench.fails(

@@ -160,6 +160,40 @@ fn from_images_to_pictures_in_chinese() {
 }
 
 #[test]
+fn a_promise_about_images_speaks_of_images() {
+    for (language, words) in [
+        (
+            Language::English,
+            ["Of 100 images in the data", "whether one image is"],
+        ),
+        (Language::Chinese, ["数据中每 100 张图像", "某一张图像是否"]),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let texts = Texts::new(language);
+        let mut harness = opened(home.path(), &texts);
+        let shows = |harness: &Harness<'static, App>, words: &str| {
+            harness.query_all_by_label_contains(words).next().is_some()
+        };
+        go(&mut harness, Key::Num3);
+        wait(&mut harness, "a plan", |snapshot| {
+            snapshot.plan.as_ref().is_some_and(|plan| plan.outcome.is_ok())
+        });
+        assert!(shows(&harness, words[0]), "the cost of a run");
+        go(&mut harness, Key::Num5);
+        harness
+            .get_by_role_and_label(Role::ComboBox, texts.get("meaning-of"))
+            .click_accesskit();
+        harness.run_steps(3);
+        harness
+            .get_by_label(texts.get("meaning-of-own"))
+            .click_accesskit();
+        harness.run_steps(4);
+        assert!(words.iter().all(|words| shows(&harness, words)), "{language:?}");
+        assert_no_missing_texts(&harness);
+    }
+}
+
+#[test]
 fn images_are_read_again_in_another_size_and_a_table_after_them_has_its_own_plan() {
     let home = tempfile::tempdir().unwrap();
     let texts = Texts::new(Language::English);

@@ -45,16 +45,17 @@ fn check_out(path: &Path, overwrite: bool) -> Result<(), CliError> {
     target.map_err(|error| CliError::from_target(&error))
 }
 
-/// Draws the rows.
+/// Draws the rows or images.
 ///
 /// # Errors
-/// When the generator cannot be read or the table cannot be written.
+/// When the generator cannot be read or the file cannot be written.
 pub fn run(args: &SampleArgs) -> Result<(), CliError> {
     check_out(&args.out, args.force)?;
     TableFormat::check_rows(&args.out, args.rows as usize).map_err(|error| CliError::from_error(&error))?;
     let interrupts = Interrupts::take_over()?;
     let progress = Progress::default();
-    let bar = progress_bar(args.rows, "rows");
+    // What the file draws is known once it is read.
+    let bar = progress_bar(args.rows, "drawn");
     let request = SampleRequest {
         model: args.model.clone(),
         rows: args.rows as usize,
@@ -69,18 +70,23 @@ pub fn run(args: &SampleArgs) -> Result<(), CliError> {
         }
     });
     bar.finish_and_clear();
-    let Sampled { written, claim } = match sampled {
+    let Sampled {
+        written,
+        records,
+        claim,
+    } = match sampled {
         Err(_) if progress.is_cancelled() => return Err(CliError::from_interrupt()),
         sampled => sampled.map_err(CliError::from)?,
     };
-    // The papers of an earlier file of that name are not these rows'.
+    let drawn = records.choose("rows", "images");
+    // The papers of an earlier file of that name are not of what was drawn.
     let papers = crate::engine::exported_files(&args.out);
     for paper in papers
         .iter()
         .filter(|paper| **paper != args.out && paper.exists())
     {
         warn(&format!(
-            "{} belongs to another file than the rows just drawn",
+            "{} belongs to another file than the {drawn} just drawn",
             paper.display()
         ));
     }
@@ -95,7 +101,7 @@ pub fn run(args: &SampleArgs) -> Result<(), CliError> {
         return print_json(&report);
     }
     print_line(&format!(
-        "{} rows in {} · {claim}{}",
+        "{} {drawn} in {} · {claim}{}",
         written.rows,
         args.out.display(),
         rule_lines(&written)

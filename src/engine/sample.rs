@@ -6,6 +6,7 @@ use crate::data::RuleCounts;
 use crate::engine::command::Condition;
 use crate::engine::event::{Area, Problem};
 use crate::engine::pipeline::side_by_side;
+use crate::export::certificate::Records;
 use crate::export::image::ImagesAhead;
 use crate::export::{
     GeneratorFile, ImageWriter, KeptRule, SealedImages, SealedTable, TableFormat, TableWriter, Written,
@@ -35,6 +36,8 @@ pub struct SampleRequest {
 pub struct Sampled {
     /// The file.
     pub written: Written,
+    /// What was drawn.
+    pub records: Records,
     /// What may be claimed of the rows, in words: what the generator's certificate claims.
     pub claim: String,
 }
@@ -63,8 +66,16 @@ pub fn sample_file(
     let target = (request.out.as_path(), request.overwrite);
     let sealed = write_output(&file.generator, target, wanted, &mut random, progress, told)?;
     let written = sealed.written().clone();
+    let records = match &sealed {
+        Sealed::Table(_) => Records::Rows,
+        Sealed::Images(_) => Records::Images,
+    };
     sealed.publish()?;
-    Ok(Sampled { written, claim })
+    Ok(Sampled {
+        written,
+        records,
+        claim,
+    })
 }
 
 /// What was drawn, whole, waiting for its name.

@@ -16,6 +16,7 @@ use crate::gui::theme::{BODY, SMALL, STEP};
 use crate::gui::widgets::{self, Icon};
 use crate::privacy::Neighboring;
 use crate::privacy::ledger::{Budget, Shares};
+use crate::privacy::meaning::Unit;
 use crate::train::DeviceKind;
 
 /// The height of the top bar.
@@ -270,6 +271,26 @@ pub fn relation_of_runs(cx: &Cx<'_>, asked: Neighboring) -> Neighboring {
     dataset.map_or(asked, |dataset| relation_under(&dataset.schema, asked))
 }
 
+/// What a promise about the open data hides, as sentences call it; a row where nothing is open.
+pub fn hidden(dataset: Option<&Dataset>) -> Unit {
+    dataset.map_or(Unit::default(), |dataset| {
+        match (&dataset.schema.unit, &dataset.images) {
+            (Some(_), _) => Unit::Person,
+            (None, Some(_)) => Unit::Image,
+            (None, None) => Unit::Row,
+        }
+    })
+}
+
+/// The name by which a text chooses its words for what is hidden.
+pub const fn word(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Row => "row",
+        Unit::Image => "image",
+        Unit::Person => "person",
+    }
+}
+
 /// The key of a relation's name.
 pub fn relation_key(relation: Neighboring) -> &'static str {
     match relation {
@@ -424,4 +445,55 @@ fn gauge(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset, budget: &Budget) {
         cx.act(Action::Go(Page::Privacy));
     }
     ui.label(cx.palette.caption(t.get("budget-label")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::settings::Language;
+    use crate::gui::i18n::Texts;
+
+    #[test]
+    fn sentences_about_what_is_hidden_call_it_by_its_name_alone() {
+        let said = |language, key: &str, unit| {
+            let texts = Texts::new(language);
+            let fill = |name| (name, "7".into());
+            let said = texts.with(
+                key,
+                [
+                    ("unit", word(unit).into()),
+                    fill("alarms"),
+                    fill("found"),
+                    fill("right"),
+                    fill("gaussian"),
+                    fill("worst"),
+                ],
+            );
+            assert!(texts.missing().is_empty(), "{key}: {said}");
+            said
+        };
+        let names = [
+            (Unit::Row, "row", "行"),
+            (Unit::Image, "image", "图像"),
+            (Unit::Person, "person", "某人"),
+        ];
+        for key in ["words-found", "words-odds", "cost-odds"] {
+            for (unit, name, _) in names {
+                let english = said(Language::English, key, unit);
+                let told = |name: &str| english.contains(&format!(" {name}"));
+                assert!(told(name), "{english}");
+                let others = names.iter().filter(|(other, ..)| *other != unit);
+                assert!(others.clone().all(|(_, other, _)| !told(other)), "{english}");
+            }
+        }
+        for (unit, _, name) in names {
+            let chinese = said(Language::Chinese, "words-odds", unit);
+            assert!(chinese.contains(name), "{chinese}");
+        }
+        let chinese = said(Language::Chinese, "words-found", Unit::Image);
+        assert!(
+            chinese.contains("100 张图像") && !chinese.contains('行'),
+            "{chinese}"
+        );
+    }
 }

@@ -231,7 +231,11 @@ cost-working = Working out the noise…
 cost-unknown = Review the schema first: then the noise and its cost are worked out here.
 cost-no-claim = Without privacy nothing is charged, and everything it makes is marked “no DP claim”.
 cost-promise = Reserves ε = { $epsilon } at δ = { $delta } now, settled at the end. Unit: { $unit }; neighbours: { $relation }.
-cost-odds = Of 100 rows in the data (persons, where persons are protected), an attacker who knows all others and accepts 1 false alarm in 100 finds at most { $gaussian } behind one Gaussian noise of this promise. From ε and δ alone the worst case would be { $worst }: it covers mechanisms that fail at once, which noise like ours does not.
+cost-odds = { $unit ->
+    [image] Of 100 images in the data, an attacker who knows all others and accepts 1 false alarm in 100 finds at most { $gaussian } behind one Gaussian noise of this promise. From ε and δ alone the worst case would be { $worst }: it covers mechanisms that fail at once, which noise like ours does not.
+    [person] Of 100 persons in the data, an attacker who knows all others and accepts 1 false alarm in 100 finds at most { $gaussian } behind one Gaussian noise of this promise. From ε and δ alone the worst case would be { $worst }: it covers mechanisms that fail at once, which noise like ours does not.
+   *[row] Of 100 rows in the data, an attacker who knows all others and accepts 1 false alarm in 100 finds at most { $gaussian } behind one Gaussian noise of this promise. From ε and δ alone the worst case would be { $worst }: it covers mechanisms that fail at once, which noise like ours does not.
+}
 cost-share = { $share } of the data set’s total is reserved now and settled at the end; { $left } would be left.
 cost-share-name = The plan’s share of the total
 cost-share-over = This run would take { $share } of the total, and { $left } is left: lower ε, or raise the total with a reason.
@@ -493,8 +497,16 @@ false-alarms-name = False alarms accepted
 false-alarms-help = Of those who are not in the data, the share that the attacker is ready to accuse wrongly.
 words-title = In plain words
 words-wait = Choose on the left what is to be read.
-words-found = Of 100 rows in the data (persons, where persons are protected), an attacker who knows all others, and wrongly accuses { $alarms } of those who are not, finds at most { $found }.
-words-odds = Of 100 attackers who must each say whether one row (or person, where persons are protected) is in the data, guessing gets 50 right; with all this released, at most { $right }.
+words-found = { $unit ->
+    [image] Of 100 images in the data, an attacker who knows all others, and wrongly accuses { $alarms } of those that are not, finds at most { $found }.
+    [person] Of 100 persons in the data, an attacker who knows all others, and wrongly accuses { $alarms } of those who are not, finds at most { $found }.
+   *[row] Of 100 rows in the data, an attacker who knows all others, and wrongly accuses { $alarms } of those that are not, finds at most { $found }.
+}
+words-odds = { $unit ->
+    [image] Of 100 attackers who must each say whether one image is in the data, guessing gets 50 right; with all this released, at most { $right }.
+    [person] Of 100 attackers who must each say whether one person is in the data, guessing gets 50 right; with all this released, at most { $right }.
+   *[row] Of 100 attackers who must each say whether one row is in the data, guessing gets 50 right; with all this released, at most { $right }.
+}
 words-picture = { $found } of 100 found
 prior-name = Belief before
 prior-help = How sure the attacker is, before looking, that the person is in the data.

@@ -4,13 +4,14 @@
 use eframe::egui::{self, Rect, RichText, Sense, Ui, WidgetInfo, accesskit::Role, pos2, vec2};
 
 use crate::engine::settings::Language;
+use crate::gui::bars::{hidden, word};
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::pages::privacy::choices::PrivacyChoices;
 use crate::gui::pages::privacy::reading::Reading;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets::{self, NumberRow, Slider};
-use crate::privacy::meaning::{self, Meaning, Unit, caveats};
+use crate::privacy::meaning::{self, Meaning, caveats};
 
 /// The side of the picture of a hundred people.
 const HUNDRED: f32 = 144.0;
@@ -35,6 +36,7 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, choices: &mut PrivacyChoices, reading:
         .id_salt("words")
         .auto_shrink(false)
         .show(ui, |ui| {
+            let unit = hidden(cx.snapshot.dataset.as_deref());
             let found = of_hundred(reading.whole.true_positive_rate(choices.false_alarms));
             ui.horizontal_top(|ui| {
                 hundred(ui, cx, found);
@@ -45,11 +47,15 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, choices: &mut PrivacyChoices, reading:
                         [
                             ("alarms", format::percent(choices.false_alarms).into()),
                             ("found", found.to_string().into()),
+                            ("unit", word(unit).into()),
                         ],
                     );
                     ui.add(egui::Label::new(RichText::new(sentence).size(14.0)).wrap());
                     let right = of_hundred(reading.whole.accuracy(0.5));
-                    let odds = t.with("words-odds", [("right", right.to_string().into())]);
+                    let odds = t.with(
+                        "words-odds",
+                        [("right", right.to_string().into()), ("unit", word(unit).into())],
+                    );
                     ui.add(egui::Label::new(odds).wrap());
                     belief(ui, cx, choices, reading);
                 });
@@ -60,13 +66,6 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, choices: &mut PrivacyChoices, reading:
                 Language::English => meaning::Language::English,
                 Language::Chinese => meaning::Language::Chinese,
             };
-            let unit = cx.snapshot.dataset.as_ref().map_or(Unit::default(), |dataset| {
-                match (&dataset.schema.unit, &dataset.images) {
-                    (Some(_), _) => Unit::Person,
-                    (None, Some(_)) => Unit::Image,
-                    (None, None) => Unit::Row,
-                }
-            });
             widgets::rule(ui, cx.palette);
             for caveat in caveats(language, unit) {
                 ui.horizontal_top(|ui| {

@@ -3,7 +3,7 @@
 use eframe::egui::{self, RichText, Ui};
 
 use crate::engine::snapshot::PlanPreview;
-use crate::gui::bars::{relation_key, relation_of_runs};
+use crate::gui::bars::{hidden, relation_key, relation_of_runs, word};
 use crate::gui::command::Action;
 use crate::gui::context::Cx;
 use crate::gui::format;
@@ -181,6 +181,7 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
         [
             ("gaussian", format!("{:.0}", (gaussian * 100.0).ceil()).into()),
             ("worst", format!("{:.0}", (worst * 100.0).ceil()).into()),
+            ("unit", word(hidden(cx.snapshot.dataset.as_deref())).into()),
         ],
     );
     caption(ui, cx, &odds);
