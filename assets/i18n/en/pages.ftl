@@ -2,12 +2,13 @@
 
 ## Welcome
 
-welcome-title = Synthetic tables that keep a promise
-welcome-lead = Open a table, review what is publicly known of it, train, and export synthetic rows with a privacy certificate. Everything stays on this computer.
+welcome-title = Synthetic data that keeps a promise
+welcome-lead = Open a table or images, review what is publicly known of them, train, and export synthetic rows or images with a privacy certificate. Everything stays on this computer.
 welcome-samples = Begin with a sample
 welcome-sample-tip = Open this sample
 welcome-open-title = Or open your own
 welcome-drop = or drop a file or a folder of images anywhere on this window
+welcome-images = Images: a folder of PNG, JPEG or TIFF files (sub-folders or labels.csv name the classes), or an IDX, NPZ or Parquet file.
 welcome-recent = Recent files
 session-resume = Go on with { $name }
 session-resume-tip = with its schema, plan and page as you left them

@@ -3,11 +3,12 @@
 ## 欢迎
 
 welcome-title = 信守承诺的合成数据
-welcome-lead = 打开数据表，核对关于它的公开知识，训练，然后导出合成数据和隐私证书。一切都留在这台电脑上。
+welcome-lead = 打开数据表或图像，核对关于它们的公开知识，训练，然后导出合成的数据行或图像和隐私证书。一切都留在这台电脑上。
 welcome-samples = 从样例开始
 welcome-sample-tip = 打开此样例
 welcome-open-title = 或打开自己的数据
 welcome-drop = 也可以把文件或图像文件夹拖到窗口的任何地方
+welcome-images = 图像：一个装有 PNG、JPEG 或 TIFF 文件的文件夹（以子文件夹或 labels.csv 标明类别），或一个 IDX、NPZ 或 Parquet 文件。
 welcome-recent = 最近的文件
 session-resume = 继续处理 { $name }
 session-resume-tip = 结构、方案和页面都与离开时相同

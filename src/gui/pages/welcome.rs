@@ -1,4 +1,4 @@
-//! The first thing a person sees: sample tables, recent files, and the ways to open one.
+//! The first thing a person sees: sample tables, recent files, and the ways to open a table or images.
 
 use std::path::PathBuf;
 
@@ -66,6 +66,7 @@ impl Welcome {
                 cx.button(ui, Action::OpenFolder, None);
                 ui.label(cx.palette.caption(t.get("welcome-drop")));
             });
+            ui.add(egui::Label::new(cx.palette.caption(t.get("welcome-images"))).wrap());
             self.path_field(ui, cx);
             // What was wrong with a file stands beside the field that named it.
             problems::show(ui, cx, Area::Load);
@@ -111,11 +112,13 @@ impl Welcome {
         let t = cx.texts;
         ui.horizontal(|ui| {
             let label = ui.label(t.get("path-label"));
-            let room = (ui.available_width() - 110.0).max(120.0);
+            // What the button beside it leaves, so that the row ends where its card does in any language.
+            let open = t.get("path-open");
+            let room = ui.available_width() - ui.spacing().item_spacing.x - widgets::button_width(ui, open);
             let field = ui.add(
                 TextEdit::singleline(&mut self.path)
                     .hint_text(t.get("path-hint"))
-                    .desired_width(room),
+                    .desired_width(room.max(120.0)),
             );
             if std::mem::take(&mut self.wants_focus) {
                 field.request_focus();
@@ -124,7 +127,7 @@ impl Welcome {
             field.labelled_by(label.id);
             let ready = !self.path.trim().is_empty();
             let pressed = ui
-                .add_enabled(ready, egui::Button::new(t.get("path-open")))
+                .add_enabled(ready, egui::Button::new(open))
                 .on_disabled_hover_text(t.get("path-empty"))
                 .clicked();
             if ready && (entered || pressed) {

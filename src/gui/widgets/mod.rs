@@ -49,6 +49,18 @@ pub fn quiet_button(ui: &mut Ui, palette: &Palette, label: &str) -> Response {
     ui.add(egui::Button::new(RichText::new(label).color(palette.accent)).frame_when_inactive(false))
 }
 
+/// The width of a plain button with this label, its frame included.
+pub fn button_width(ui: &Ui, label: &str) -> f32 {
+    let text = WidgetText::from(label).into_galley(
+        ui,
+        Some(egui::TextWrapMode::Extend),
+        f32::INFINITY,
+        egui::TextStyle::Button,
+    );
+    // A line of the frame on either side.
+    text.size().x.ceil() + 2.0 * (ui.spacing().button_padding.x + 1.0)
+}
+
 /// A word that chooses what a card shows; the chosen one is underlined.
 pub fn tab(ui: &mut Ui, palette: &Palette, chosen: bool, label: &str) -> Response {
     let color = if chosen { palette.text } else { palette.muted };
