@@ -173,3 +173,50 @@ fn runs_of_different_data_say_of_which() {
     }
     assert_no_missing_texts(&harness);
 }
+
+/// Files of one name in two folders, as sets of images have them: the table says which run is of which.
+#[test]
+fn runs_of_files_of_one_name_are_told_apart() {
+    let home = tempfile::tempdir().unwrap();
+    let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/samples");
+    let (mut harness, texts) = opened(home.path(), Language::English);
+    for (at, sample) in ["german_credit", "adult"].into_iter().enumerate() {
+        let folder = home.path().join(sample);
+        std::fs::create_dir(&folder).unwrap();
+        for ending in ["parquet", "schema.toml"] {
+            let to = folder.join(format!("data.{ending}"));
+            std::fs::copy(samples.join(format!("{sample}.{ending}")), to).unwrap();
+        }
+        if at > 0 {
+            visit(&mut harness, texts.get("page-data"));
+            press(&mut harness, texts.get("action-close"));
+            wait(&mut harness, "nothing open", |snapshot| {
+                snapshot.dataset.is_none()
+            });
+        }
+        let path = folder.join("data.parquet").display().to_string();
+        type_into(&mut harness, texts.get("path-label"), &path);
+        press(&mut harness, texts.get("path-open"));
+        wait(&mut harness, "the file", |snapshot| snapshot.dataset.is_some());
+        visit(&mut harness, texts.get("page-train"));
+        fill(&mut harness, (Role::SpinButton, texts.get("setting-steps")), "30");
+        wait(&mut harness, "the plan", |snapshot| {
+            let plan = snapshot.plan.as_ref();
+            plan.is_some_and(|plan| plan.outcome.as_ref().is_ok_and(|plan| plan.steps == 30))
+        });
+        go(&mut harness, Key::Enter);
+        wait(&mut harness, "the run", |snapshot| {
+            let last = snapshot.runs.last();
+            snapshot.runs.len() == at + 1
+                && last.is_some_and(|run| matches!(run.state, RunState::Finished(_)))
+        });
+    }
+    let runs = harness.state().snapshot().runs.clone();
+    assert_eq!(runs[0].dataset, runs[1].dataset);
+    assert!(!runs[0].has_data_of(&runs[1]) && runs[0].has_data_of(&runs[0]));
+    for number in 1..=2 {
+        let name = format!("{} ({number})", runs[0].dataset);
+        assert!(harness.query_by_label(&name).is_some(), "{name}");
+    }
+    assert_no_missing_texts(&harness);
+}

@@ -15,7 +15,7 @@ use crate::engine::several::Composed;
 use crate::evaluate::image::{LiveFigures, Neighbour};
 use crate::export::certificate::{Guarantee, NotAccounted, NotProtected, Records};
 use crate::num::{Message, StewardOnly};
-use crate::privacy::ledger::{Budget, DatasetSummary, Entry, EntryId, PrivacyUnit};
+use crate::privacy::ledger::{Budget, DatasetId, DatasetSummary, Entry, EntryId, PrivacyUnit};
 use crate::privacy::{EventList, Neighboring};
 use crate::release::{Answer, Noise, ReleaseRequest};
 use crate::train::image::ImageGrid;
@@ -262,6 +262,10 @@ pub struct RunView {
     pub entry: Option<EntryId>,
     /// The data set's name.
     pub dataset: String,
+    /// The data set's file; `None` for one that ships with the program.
+    pub path: Option<PathBuf>,
+    /// The ledger's identity of the data set's content; `None` where it has none.
+    pub identity: Option<DatasetId>,
     /// The method.
     pub method: Method,
     /// The promise; `None` without one.
@@ -325,6 +329,23 @@ impl RunView {
     /// Whether it has a result that is nowhere but in this program: closed, what it has learned is lost.
     pub const fn is_unexported(&self) -> bool {
         matches!(self.state, RunState::Finished(_)) && !self.exported
+    }
+
+    /// Whether another run learns from the same data: files of one name in two folders are not, nor is a file whose
+    /// content has changed in between.
+    pub fn has_data_of(&self, other: &Self) -> bool {
+        self.dataset == other.dataset
+            && match (self.identity, other.identity) {
+                (Some(one), Some(other)) => one == other,
+                _ => self.path == other.path,
+            }
+    }
+
+    /// Whether the distances of both are over the same features: those of rows and of images are not, nor are those of
+    /// images that different extractors look at.
+    pub fn has_features_of(&self, other: &Self) -> bool {
+        let extractor = |run: &Self| run.judged.as_ref().map(|judged| judged.extractor.clone());
+        extractor(self) == extractor(other)
     }
 }
 

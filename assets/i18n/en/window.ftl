@@ -302,6 +302,7 @@ compare-method = Method
 compare-epsilon = ε
 compare-steps = Steps
 compare-time = Time
+compare-time-since = { $time } since the run was resumed at step { $step }
 compare-distance = Fréchet
 compare-state = State
 compare-overlay = Draw { $name } over the run in view

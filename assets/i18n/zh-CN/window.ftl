@@ -296,6 +296,7 @@ compare-method = 方法
 compare-epsilon = ε
 compare-steps = 步数
 compare-time = 用时
+compare-time-since = 自第 { $step } 步恢复以来 { $time }
 compare-distance = 距离
 compare-state = 状态
 compare-overlay = 把 { $name } 画在当前训练之上

@@ -227,6 +227,8 @@ impl Coordinator {
             name: kept.as_ref().and_then(KeptFiles::given_name),
             entry: None,
             dataset: dataset.name.clone(),
+            path: dataset.path.clone(),
+            identity: self.dataset.identity(),
             method: request.method,
             target: request.target,
             seed: request.seed,

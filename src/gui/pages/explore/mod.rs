@@ -234,7 +234,7 @@ impl ExplorePage {
                 }
                 Picture::Runs => {
                     self.head(ui, cx);
-                    runs::show(ui, cx, self.settings.epsilon, &dataset.name);
+                    runs::show(ui, cx, self.settings.epsilon, dataset);
                 }
                 _ => self.picture(ui, cx, dataset, explored),
             }

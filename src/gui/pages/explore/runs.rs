@@ -3,7 +3,7 @@
 use eframe::egui::{self, Ui};
 
 use crate::engine::Method;
-use crate::engine::snapshot::{RunState, RunView};
+use crate::engine::snapshot::{Dataset, RunState, RunView};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::Cx;
 use crate::gui::format;
@@ -19,13 +19,14 @@ fn distance(run: &RunView) -> Option<f64> {
 }
 
 /// Draws the picture.
-pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, epsilon: f64, dataset: &str) {
+pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, epsilon: f64, dataset: &Dataset) {
     let t = cx.texts;
     let runs: Vec<(&RunView, f64)> = cx
         .snapshot
         .runs
         .iter()
-        .filter(|run| run.dataset == dataset)
+        // Another file of the same name holds other data.
+        .filter(|run| run.dataset == dataset.name && run.path == dataset.path)
         .filter_map(|run| Some((&**run, distance(run)?)))
         .collect();
     if runs.is_empty() {

@@ -76,10 +76,10 @@ impl Shown<'_> {
         steps.fold(self.run.steps, u64::max) as f64
     }
 
-    /// The same line of each run that is drawn over, where it has one.
+    /// The same line of each run that is drawn over, where it has one that can be held against this run's.
     pub fn curves<'a>(
         &'a self,
-        line: fn(&'a RunView) -> &'a [[f64; 2]],
+        line: impl Fn(&'a RunView) -> &'a [[f64; 2]],
         names: &'a [String],
     ) -> Vec<Curve<'a>> {
         let over = self.over.iter().zip(names);

@@ -13,6 +13,7 @@ use crate::engine::command::{Command, RunId};
 use crate::engine::snapshot::{RunState, RunView};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
+use crate::gui::i18n::Texts;
 use crate::gui::jobs;
 use crate::gui::theme::{CONTROL, SMALL, STEP};
 use crate::gui::widgets::{self, Icon};
@@ -125,7 +126,7 @@ impl Compare {
 
     fn table(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, shown: RunId) -> Option<RunId> {
         let runs = self.sorted(cx);
-        let are_mixed = are_mixed(&runs);
+        let are_mixed = runs.iter().any(|run| !run.has_data_of(&runs[0]));
         let mut chosen = None;
         widgets::quiet_table(ui);
         let height = (runs.len() as f32).min(MOST_ROWS) * (ROW + ui.spacing().item_spacing.y);
@@ -231,19 +232,32 @@ impl Compare {
                 self.renaming = Some((run.id, run.name.clone().unwrap_or_else(|| name.clone())));
             }
         });
-        let data = are_mixed.then(|| run.dataset.clone());
+        let data = are_mixed.then(|| data_name(&cx.snapshot.runs, run));
+        let whole = |text: String| (text.clone(), text);
         let cells = [
-            t.get(&format!("method-{}", run.method.name())).to_owned(),
-            promise(cx, run),
-            format!("{} / {}", format::count(run.step), format::count(run.steps)),
-            format::duration(run.seconds),
-            distance(run).map_or_else(|| "—".to_owned(), |value| format::significant(value, 3)),
-            jobs::run_state(cx, run),
+            whole(t.get(&format!("method-{}", run.method.name())).to_owned()),
+            whole(promise(cx, run)),
+            whole(format!(
+                "{} / {}",
+                format::count(run.step),
+                format::count(run.steps)
+            )),
+            (
+                format::duration(run.seconds),
+                time_said(t, run.seconds, run.taken_up_at),
+            ),
+            whole(distance(run).map_or_else(|| "—".to_owned(), |value| format::significant(value, 3))),
+            whole(jobs::run_state(cx, run)),
         ];
-        for text in data.into_iter().chain(cells) {
+        for (text, tip) in data.map(whole).into_iter().chain(cells) {
             row.col(|ui| {
                 widgets::row_line(ui, p);
-                widgets::truncated(ui, &*text).on_hover_text(&*text);
+                let cell = widgets::truncated(ui, &*text);
+                if tip != text {
+                    ui.ctx()
+                        .accesskit_node_builder(cell.id, |node| node.set_description(&*tip));
+                }
+                cell.on_hover_text(&*tip);
             });
         }
         row.col(|ui| {
@@ -319,7 +333,7 @@ fn compare(cx: &Cx<'_>, by: By, one: &RunView, other: &RunView) -> Ordering {
     };
     match by {
         By::Name => jobs::run_title(cx, one).cmp(&jobs::run_title(cx, other)),
-        By::Data => one.dataset.cmp(&other.dataset),
+        By::Data => data_name(&cx.snapshot.runs, one).cmp(&data_name(&cx.snapshot.runs, other)),
         By::Method => one.method.name().cmp(other.method.name()),
         By::Epsilon => numbers(|run| run.target.map(|target| target.epsilon)),
         By::Steps => one.step.cmp(&other.step),
@@ -329,9 +343,31 @@ fn compare(cx: &Cx<'_>, by: By, one: &RunView, other: &RunView) -> Ordering {
     }
 }
 
-/// Whether the runs are of more than one data set: then each says of which.
-fn are_mixed(runs: &[Arc<RunView>]) -> bool {
-    runs.windows(2).any(|pair| pair[0].dataset != pair[1].dataset)
+/// What the data of a run is called: data sets of one name are numbered in the order in which they were learned from.
+fn data_name(runs: &[Arc<RunView>], run: &RunView) -> String {
+    let mut namesakes: Vec<&RunView> = Vec::new();
+    for other in runs.iter().filter(|other| other.dataset == run.dataset) {
+        if !namesakes.iter().any(|known| known.has_data_of(other)) {
+            namesakes.push(other);
+        }
+    }
+    match namesakes.iter().position(|known| known.has_data_of(run)) {
+        Some(place) if namesakes.len() > 1 => format!("{} ({})", run.dataset, place + 1),
+        _ => run.dataset.clone(),
+    }
+}
+
+/// A run's time in words: that of one which was resumed counts since then.
+fn time_said(t: &Texts, seconds: f64, taken_up_at: u64) -> String {
+    let time = format::duration(seconds);
+    if taken_up_at == 0 {
+        return time;
+    }
+    let step = format::count(taken_up_at);
+    t.with(
+        "compare-time-since",
+        [("time", time.into()), ("step", step.into())],
+    )
 }
 
 fn rank(state: &RunState) -> u8 {
@@ -371,5 +407,26 @@ fn short_name(cx: &Cx<'_>, run: &RunView) -> String {
             run.id.0,
             cx.texts.get(&format!("method-{}", run.method.name()))
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::settings::Language;
+
+    #[test]
+    fn the_time_of_a_resumed_run_says_since_when_it_counts() {
+        for (language, since) in [
+            (Language::English, "since the run was resumed at step 1,200"),
+            (Language::Chinese, "第 1,200 步"),
+        ] {
+            let texts = Texts::new(language);
+            let time = format::duration(75.0);
+            assert_eq!(time_said(&texts, 75.0, 0), time);
+            let said = time_said(&texts, 75.0, 1200);
+            assert!(said.contains(&time) && said.contains(since), "{said}");
+            assert!(texts.missing().is_empty());
+        }
     }
 }

@@ -3,7 +3,6 @@
 use eframe::egui::Ui;
 
 use super::{Shown, head, smooth, waits};
-use crate::engine::snapshot::RunView;
 use crate::gui::context::Cx;
 use crate::gui::format;
 use crate::gui::i18n::Texts;
@@ -114,14 +113,18 @@ fn distances(
     let (t, p) = (cx.texts, cx.palette);
     let run = shown.run;
     let series = run.frechet.for_steward();
-    // Distances of tables and of images are of different things.
-    let alike = |other: &RunView| other.judged.is_some() == run.judged.is_some();
     let names = shown.names("");
-    let over = shown.curves(|run| &run.frechet.for_steward().raw, &names);
-    let over = over
-        .into_iter()
-        .zip(shown.over)
-        .filter(|(_, over)| alike(&over.run));
+    // Distances over other features are of something else.
+    let over = shown.curves(
+        |other| {
+            if other.has_features_of(run) {
+                other.frechet.for_steward().raw.as_slice()
+            } else {
+                &[]
+            }
+        },
+        &names,
+    );
     let mut curves = vec![Curve {
         name: t.get("curve-distance"),
         color: p.second,
@@ -130,7 +133,7 @@ fn distances(
         line: &series.raw,
         dash: Dash::Solid,
     }];
-    curves.extend(over.map(|(curve, _)| curve));
+    curves.extend(over);
     Chart {
         include: &[0.0],
         limit: level.map(|(value, name)| (value, name, p.muted)),
