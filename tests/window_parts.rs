@@ -15,9 +15,7 @@ use pointillist::engine::settings::{Language, Settings};
 use pointillist::engine::snapshot::RunState;
 use pointillist::gui::App;
 use pointillist::gui::i18n::Texts;
-use support::{assert_no_missing_texts, go, press, type_into, wait, wait_for_label, window};
-
-const SIZE: [f32; 2] = [1440.0, 900.0];
+use support::{assert_no_missing_texts, go, opened, press, type_into, wait, wait_for_label};
 
 fn english() -> Texts {
     Texts::new(Language::English)
@@ -26,8 +24,7 @@ fn english() -> Texts {
 /// A window with the German credit sample open and its plan worked out.
 fn with_plan(home: &Path) -> Harness<'static, App> {
     let texts = english();
-    let mut harness = window(home, &Settings::default(), SIZE);
-    harness.run_steps(3);
+    let (mut harness, _) = opened(home, Language::English);
     press(&mut harness, texts.get("sample-german-credit"));
     wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
     go(&mut harness, Key::Num3);
@@ -255,8 +252,7 @@ fn a_changed_file_is_asked_about_and_continues_its_budget() {
         })
     };
     std::fs::write(&file, rows(0)).unwrap();
-    let mut harness = window(home.path(), &Settings::default(), SIZE);
-    harness.run_steps(3);
+    let (mut harness, _) = opened(home.path(), Language::English);
     let open = |harness: &mut Harness<'static, App>| {
         type_into(harness, texts.get("path-label"), &file.display().to_string());
         press(harness, texts.get("path-open"));
@@ -362,8 +358,7 @@ fn bounds_are_bought_into_the_schema() {
         text + &format!("{}.5\n", 10 + row % 900)
     });
     std::fs::write(&file, rows).unwrap();
-    let mut harness = window(home.path(), &Settings::default(), SIZE);
-    harness.run_steps(3);
+    let (mut harness, _) = opened(home.path(), Language::English);
     type_into(&mut harness, texts.get("path-label"), &file.display().to_string());
     press(&mut harness, texts.get("path-open"));
     wait(&mut harness, "the table", |snapshot| snapshot.dataset.is_some());

@@ -11,16 +11,14 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, OutputCommand};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use pointillist::engine::settings::{Language, Settings};
+use pointillist::engine::settings::Language;
 use pointillist::gui::App;
 use pointillist::gui::i18n::Texts;
 use pointillist::num::{Delta, Epsilon};
 use pointillist::privacy::gaussian_sigma;
 use pointillist::privacy::ledger::Status;
 use pointillist::privacy::meaning::Meaning;
-use support::{PATIENCE, assert_no_missing_texts, press, type_into, visit, wait, wait_for_label, window};
-
-const SIZE: [f32; 2] = [1440.0, 900.0];
+use support::{PATIENCE, assert_no_missing_texts, opened, press, type_into, visit, wait, wait_for_label};
 
 /// The German credit sample as a table of one's own: no teaching data, so a total applies.
 fn own_table(home: &Path) -> PathBuf {
@@ -37,13 +35,7 @@ fn own_table(home: &Path) -> PathBuf {
 }
 
 fn open(home: &Path, language: Language) -> (Harness<'static, App>, Texts) {
-    let settings = Settings {
-        language,
-        ..Settings::default()
-    };
-    let texts = Texts::new(language);
-    let mut harness = window(home, &settings, SIZE);
-    harness.run_steps(3);
+    let (mut harness, texts) = opened(home, language);
     let table = own_table(home);
     type_into(
         &mut harness,
@@ -94,13 +86,7 @@ fn shows(harness: &Harness<'static, App>, text: &str) -> bool {
 fn an_epsilon_of_ones_own_is_read_as_its_functions_say() {
     for language in [Language::English, Language::Chinese] {
         let home = tempfile::tempdir().unwrap();
-        let settings = Settings {
-            language,
-            ..Settings::default()
-        };
-        let texts = Texts::new(language);
-        let mut harness = window(home.path(), &settings, SIZE);
-        harness.run_steps(3);
+        let (mut harness, texts) = opened(home.path(), language);
         visit(&mut harness, texts.get("page-privacy"));
         choose(&mut harness, texts.get("meaning-of"), texts.get("meaning-of-own"));
         slide(&mut harness, texts.get("meaning-epsilon"), 8.0);
@@ -260,13 +246,7 @@ fn a_chain_that_is_not_whole_is_told_above_everything() {
         panic!("the ledger could not be changed: {changed:?}");
     };
     for language in [Language::English, Language::Chinese] {
-        let settings = Settings {
-            language,
-            ..Settings::default()
-        };
-        let texts = Texts::new(language);
-        let mut harness = window(home.path(), &settings, SIZE);
-        harness.run_steps(3);
+        let (mut harness, texts) = opened(home.path(), language);
         visit(&mut harness, texts.get("page-privacy"));
         wait_for_label(&mut harness, texts.get("chain-broken-title"));
         assert_no_missing_texts(&harness);
@@ -276,9 +256,7 @@ fn a_chain_that_is_not_whole_is_told_above_everything() {
 #[test]
 fn a_picture_of_the_page_gives_its_points() {
     let home = tempfile::tempdir().unwrap();
-    let texts = Texts::new(Language::English);
-    let mut harness = window(home.path(), &Settings::default(), SIZE);
-    harness.run_steps(3);
+    let (mut harness, texts) = opened(home.path(), Language::English);
     visit(&mut harness, texts.get("page-privacy"));
     choose(&mut harness, texts.get("meaning-of"), texts.get("meaning-of-own"));
     let figure = harness.get_by_role_and_label(Role::Figure, texts.get("tradeoff-title"));
