@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{Color32, Galley, Painter, Pos2, Rect, Vec2, pos2, vec2};
+use eframe::egui::{Color32, Galley, Painter, Pos2, Rangef, Rect, Vec2, pos2, vec2};
 
 /// Space between a name and what it names.
 const GAP: f32 = 6.0;
+/// Space between two labels of an axis.
+const APART: f32 = 6.0;
 /// Space around a name.
 const AIR: f32 = 1.5;
 /// How many steps a name may move away from its curve, up or down.
@@ -42,6 +44,31 @@ pub fn place(frame: Rect, lines: &[Vec<Pos2>], labels: &[Vec2], anchors: &[Vec<P
         taken.push(best.map_or_else(|| Rect::from_min_size(frame.min, *size), |(_, rect)| rect));
     }
     taken
+}
+
+/// What is written at `rect` stands in the way of names like lines to and fro.
+pub fn strokes(rect: Rect) -> [Vec<Pos2>; 3] {
+    [0.1, 0.5, 0.9].map(|share| {
+        let y = rect.top() + share * rect.height();
+        vec![pos2(rect.left(), y), pos2(rect.right(), y)]
+    })
+}
+
+/// The left ends of labels of an axis, each given by its middle and its width, in order: moved into the room where they
+/// would reach out of it, and left out where they would touch the one before.
+pub fn along(room: Rangef, labels: impl Iterator<Item = (f32, f32)>) -> Vec<Option<f32>> {
+    let mut free_from = f32::NEG_INFINITY;
+    labels
+        .map(|(middle, width)| {
+            let last = (room.max - width).max(room.min);
+            let left = (middle - width / 2.0).clamp(room.min, last);
+            let fits = left > free_from && width <= room.span();
+            fits.then(|| {
+                free_from = left + width + APART;
+                left
+            })
+        })
+        .collect()
 }
 
 /// Rectangles around an anchor, from the nearest on: beside it, then a line higher or lower at a time.
@@ -177,6 +204,40 @@ mod tests {
                 "{rects:?}"
             );
             assert!(lines.iter().all(|line| hits(line, *rect) == 0), "{rects:?}");
+        }
+    }
+
+    /// The mark of the clip norm over a histogram of gradient norms: its name once stood over the unit in the corner
+    /// where the card is narrow.
+    #[test]
+    fn a_marks_name_stands_off_the_unit_in_the_corner_however_narrow_the_frame() {
+        let (unit, name) = (vec2(40.0, 14.0), vec2(78.0, 14.0));
+        for width in 100..400_u16 {
+            let frame = Rect::from_min_size(Pos2::ZERO, vec2(f32::from(width), 120.0));
+            let corner = Rect::from_min_size(pos2(6.0, 0.0), unit);
+            for share in [0.02, 0.1, 0.4, 0.7, 0.98] {
+                let x = frame.width() * share;
+                let mut lines = vec![vec![pos2(x, 0.0), pos2(x, 120.0)]];
+                lines.extend(strokes(corner));
+                let anchors = vec![pos2(x, 12.0), pos2(x, 40.0)];
+                let rects = place(frame, &lines, &[name], &[anchors]);
+                assert!(!rects[0].intersects(corner), "{width} {share}: {rects:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn labels_of_an_axis_stay_in_their_room_and_off_each_other() {
+        let (count, width) = (9_u8, 34.0);
+        for end in 20..400_u16 {
+            let room = Rangef::new(0.0, f32::from(end));
+            let middles = (0..count).map(|at| room.max * f32::from(at) / f32::from(count - 1));
+            let lefts = along(room, middles.map(|middle| (middle, width)));
+            assert_eq!(lefts.len(), usize::from(count));
+            let placed: Vec<f32> = lefts.into_iter().flatten().collect();
+            assert!(placed.is_empty() == (room.max < width));
+            assert!(placed.iter().all(|left| *left >= 0.0 && left + width <= room.max));
+            assert!(placed.windows(2).all(|pair| pair[0] + width < pair[1]));
         }
     }
 

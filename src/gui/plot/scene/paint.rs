@@ -1,9 +1,11 @@
 //! How a scene is painted.
 
-use eframe::egui::{Align2, FontId, Painter, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
+use std::sync::Arc;
+
+use eframe::egui::{Align2, FontId, Galley, Painter, Pos2, Rangef, Rect, Shape, Stroke, Ui, pos2, vec2};
 
 use super::super::labels;
-use super::{Look, Scene, Trace};
+use super::{AIR, BELOW, LEFT, Look, Scene, Trace};
 use crate::gui::context::Cx;
 use crate::gui::fonts::semibold;
 use crate::gui::theme::SMALL;
@@ -30,23 +32,23 @@ impl Scene<'_> {
                 inside.vline(x, frame.y_range(), Stroke::new(1.5, mark.color));
             }
         }
-        self.names(ui, cx, frame);
-        let corner = pos2(frame.right(), frame.bottom() + 18.0);
+        let (unit, corner) = self.corner(ui.painter(), cx, frame);
+        self.names(ui, cx, frame, corner);
+        // Under the axis's numbers.
+        let foot = pos2(frame.right(), frame.bottom() + BELOW);
         let small = FontId::proportional(SMALL);
-        ui.painter().text(
-            corner,
-            Align2::RIGHT_TOP,
-            self.x.unit,
-            small.clone(),
-            palette.muted,
-        );
-        let corner = frame.left_top() + vec2(6.0, 0.0);
-        let galley = ui
-            .painter()
-            .layout_no_wrap(self.y.unit.to_owned(), small, palette.muted);
         ui.painter()
-            .rect_filled(Rect::from_min_size(corner, galley.size()), 2.0, palette.panel);
-        ui.painter().galley(corner, galley, palette.muted);
+            .text(foot, Align2::RIGHT_BOTTOM, self.x.unit, small, palette.muted);
+        ui.painter().rect_filled(corner, 2.0, palette.panel);
+        ui.painter().galley(corner.min, unit, palette.muted);
+    }
+
+    /// The vertical axis's unit, and where it stands: in the frame's upper corner.
+    fn corner(&self, painter: &Painter, cx: &Cx<'_>, frame: Rect) -> (Arc<Galley>, Rect) {
+        let small = FontId::proportional(SMALL);
+        let galley = painter.layout_no_wrap(self.y.unit.to_owned(), small, cx.palette.muted);
+        let rect = Rect::from_min_size(frame.left_top() + vec2(6.0, 0.0), galley.size());
+        (galley, rect)
     }
 
     fn bands(&self, painter: &Painter, cx: &Cx<'_>, frame: Rect) {
@@ -68,20 +70,19 @@ impl Scene<'_> {
         let palette = cx.palette;
         let line = Stroke::new(1.0, palette.line);
         let font = FontId::proportional(SMALL);
-        let mut free_from = f32::NEG_INFINITY;
-        for (value, text) in self.x.marks(f64::from(frame.width() / GRID.0)) {
-            let x = self.place(frame, [value, self.y.range.0]).x;
-            if !frame.x_range().contains(x) {
-                continue;
-            }
+        let marks = self.x.marks(f64::from(frame.width() / GRID.0)).into_iter();
+        let written: Vec<(f32, Arc<Galley>)> = marks
+            .map(|(value, text)| (self.place(frame, [value, self.y.range.0]).x, text))
+            .filter(|(x, _)| frame.x_range().contains(*x))
+            .map(|(x, text)| (x, painter.layout_no_wrap(text, font.clone(), palette.muted)))
+            .collect();
+        let room = Rangef::new(frame.left() - LEFT, frame.right() + AIR);
+        let lefts = labels::along(room, written.iter().map(|(x, galley)| (*x, galley.size().x)));
+        for ((x, galley), left) in written.into_iter().zip(lefts) {
             if self.x.names.is_empty() {
                 painter.vline(x, frame.y_range(), line);
             }
-            let galley = painter.layout_no_wrap(text, font.clone(), palette.muted);
-            let left = x - galley.size().x / 2.0;
-            // Names that would touch are left out.
-            if left > free_from {
-                free_from = left + galley.size().x + 6.0;
+            if let Some(left) = left {
                 painter.galley(pos2(left, frame.bottom() + 4.0), galley, palette.muted);
             }
         }
@@ -148,13 +149,13 @@ impl Scene<'_> {
         }
     }
 
-    /// Writes the names of lines and marks, each off all lines.
-    fn names(&self, ui: &Ui, cx: &Cx<'_>, frame: Rect) {
+    /// Writes the names of lines and marks, each off all lines and off the unit in the corner.
+    fn names(&self, ui: &Ui, cx: &Cx<'_>, frame: Rect, corner: Rect) {
         let painter = ui
             .painter()
             .with_clip_rect(frame.expand(2.0).intersect(ui.clip_rect()));
         let font = FontId::new(SMALL, semibold());
-        let mut lines = Vec::new();
+        let mut lines: Vec<Vec<Pos2>> = labels::strokes(corner).into();
         let mut written = Vec::new();
         for trace in self.traces.iter().filter(|trace| trace.look.is_line()) {
             let points = self.placed(frame, trace);
@@ -187,11 +188,8 @@ impl Scene<'_> {
             lines.push(vec![top, pos2(top.x, frame.bottom())]);
             let y = handle.at.map(|at| self.place(frame, [handle.value, at]).y);
             let y = y.map(|y| y.clamp(frame.top(), frame.bottom()));
-            // What is written beside it is in the way of the names like a line to and fro.
             let (rect, _) = handle.label(&painter, cx, frame, (top.x, y));
-            let middle = |share: f32| rect.top() + share * rect.height();
-            let strokes = [0.1, 0.5, 0.9].map(middle);
-            lines.extend(strokes.map(|y| vec![pos2(rect.left(), y), pos2(rect.right(), y)]));
+            lines.extend(labels::strokes(rect));
         }
         labels::draw(&painter, cx.palette.panel, frame, &lines, written);
     }
