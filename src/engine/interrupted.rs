@@ -1,5 +1,5 @@
-//! Runs that were cut short, and what is kept of them: a checkpoint and a journal of steps each, in the folder
-//! `checkpoints` beside the ledger.
+//! Runs that were cut short, and what is kept of them: a checkpoint, a journal of steps and the curves each, in the
+//! folder `checkpoints` beside the ledger.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ use crate::train::keep::TakenUp;
 const CHECKPOINT: &str = "checkpoint";
 /// How the name of a journal ends.
 const JOURNAL: &str = "steps";
+/// How the name of the file ends that holds the curves of a run (steward only).
+const CURVES: &str = "curves";
 /// How the name of the file ends that holds what a person calls a run.
 const GIVEN_NAME: &str = "name";
 /// How the name of a run with an entry in the ledger begins.
@@ -132,7 +134,7 @@ pub(super) fn folder(home: &Path) -> PathBuf {
     home.join("checkpoints")
 }
 
-/// The files of a run: checkpoint and journal, and what a person calls it, which is written whenever that changes and
+/// The files of a run: checkpoint, journal and curves, and what a person calls it, which is written whenever that changes and
 /// not only with the next checkpoint.
 #[derive(Clone, Debug)]
 pub(super) struct KeptFiles {
@@ -156,9 +158,14 @@ impl KeptFiles {
         let free = (1..=MOST_PLAIN)
             .map(|number| Self::of(home, &format!("{PLAIN}{number}")))
             .find(|files| {
-                [files.journal(), files.checkpoint(), files.given_name_file()]
-                    .iter()
-                    .all(|path| !path.exists())
+                [
+                    files.journal(),
+                    files.checkpoint(),
+                    files.curves(),
+                    files.given_name_file(),
+                ]
+                .iter()
+                .all(|path| !path.exists())
             });
         free.unwrap_or_else(|| Self::of(home, PLAIN))
     }
@@ -169,6 +176,10 @@ impl KeptFiles {
 
     pub fn journal(&self) -> PathBuf {
         self.folder.join(format!("{}.{JOURNAL}", self.id))
+    }
+
+    pub fn curves(&self) -> PathBuf {
+        self.folder.join(format!("{}.{CURVES}", self.id))
     }
 
     fn given_name_file(&self) -> PathBuf {
@@ -213,19 +224,24 @@ impl KeptFiles {
     /// When one of them is still there.
     pub fn remove(&self) -> std::io::Result<()> {
         self.remove_checkpoint()?;
+        remove_if_there(&self.curves())?;
         remove_if_there(&self.journal())?;
         self.remove_parts()?;
         remove_if_there(&self.given_name_file())
     }
 
-    /// Takes away what is left of a checkpoint that was being written when the program was killed.
+    /// Takes away what is left of a checkpoint or of curves that were being written when the program was killed.
     fn remove_parts(&self) -> std::io::Result<()> {
-        let begins = format!(".{}.{CHECKPOINT}.", self.id);
+        let begins = [CHECKPOINT, CURVES].map(|kept| format!(".{}.{kept}.", self.id));
         let Ok(files) = fs::read_dir(&self.folder) else {
             return Ok(());
         };
         for file in files.flatten() {
-            if file.file_name().to_string_lossy().starts_with(&begins) {
+            let name = file.file_name();
+            if begins
+                .iter()
+                .any(|begins| name.to_string_lossy().starts_with(begins))
+            {
                 remove_if_there(&file.path())?;
             }
         }
@@ -386,7 +402,7 @@ pub(super) fn find(home: &Path) -> Vec<Interrupted> {
             let path = entry.path();
             let ending = path.extension()?;
             let stem = path.file_stem()?.to_str()?;
-            let is_kept = [CHECKPOINT, JOURNAL, GIVEN_NAME]
+            let is_kept = [CHECKPOINT, JOURNAL, CURVES, GIVEN_NAME]
                 .iter()
                 .any(|kept| ending == *kept);
             is_kept.then(|| stem.to_owned())

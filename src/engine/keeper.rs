@@ -1,4 +1,4 @@
-//! Keeps a run's checkpoint and journal on disk while it trains.
+//! Keeps a run's checkpoint, curves and journal on disk while it trains.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,10 +7,11 @@ use crossbeam_channel::Sender;
 
 use crate::engine::command::RunId;
 use crate::engine::coordinator::Note;
+use crate::engine::curves::SharedCurves;
 use crate::engine::event::{Area, Problem};
 use crate::engine::interrupted::{KeptFiles, KeptRun, folder};
 use crate::engine::told;
-use crate::export::{ExportError, StepJournal, save_checkpoint};
+use crate::export::{ExportError, StepJournal, save_checkpoint, write_atomically};
 use crate::message;
 use crate::num::Message;
 use crate::train::keep::{Checkpoint, KeepError, Keeper};
@@ -23,6 +24,8 @@ struct Kept {
     files: KeptFiles,
     journal: StepJournal,
     run: KeptRun,
+    /// The curves that go with the checkpoint, once they are drawn.
+    curves: Option<SharedCurves>,
     /// Whether there is a checkpoint.
     is_there: bool,
     /// Whether keeping has been given up.
@@ -72,11 +75,30 @@ impl RunKeeper {
             files,
             journal,
             run,
+            curves: None,
             is_there,
             is_over: false,
             has_failed: false,
             teller,
         })))
+    }
+
+    /// Keeps these curves with every checkpoint from now on. Those of a run that was taken up go on from what was kept
+    /// with the checkpoint of this step; where that is not there, the run goes on without.
+    pub fn keep_curves(&self, curves: SharedCurves, taken_up: Option<u64>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Before its first step there is nothing to be missed.
+        if let Some(step) = taken_up.filter(|step| *step > 0)
+            && let Err(reason) = curves.lock().take_up(&kept.files.curves(), step)
+        {
+            kept.teller.warn(message!(
+                "say-curves-lost",
+                "the run goes on, but its curves begin at step {step}: {reason}",
+                step = step,
+                reason = reason
+            ));
+        }
+        kept.curves = Some(curves);
     }
 
     /// The run's account is settled: nothing is left to be taken up. What cannot be removed is cleared away at the next
@@ -126,6 +148,12 @@ impl Keeper for RunKeeper {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.is_over {
             return false;
+        }
+        // First, so that they are never behind the checkpoint. Nothing depends on them, and a disk that refuses them
+        // refuses the checkpoint as well, which is told.
+        if let Some(curves) = &kept.curves {
+            let bytes = curves.lock().to_bytes();
+            let _ = write_atomically(&kept.files.curves(), &bytes, true);
         }
         match save_checkpoint(&kept.files.checkpoint(), &kept.run, checkpoint) {
             Ok(()) => {

@@ -6,6 +6,7 @@
 
 mod certify;
 mod coordinator;
+mod curves;
 mod evaluate;
 mod explore;
 mod export_job;

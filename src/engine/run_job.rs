@@ -13,6 +13,7 @@ use self::account::{Promised, RunFailure};
 use crate::data::Room;
 use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Note;
+use crate::engine::curves::SharedCurves;
 use crate::engine::event::{Area, Problem};
 use crate::engine::keeper::RunKeeper;
 use crate::engine::ledger_thread::LedgerHandle;
@@ -178,7 +179,12 @@ impl RunJob {
 
         let from = kept.taken.as_ref().map_or(0, |taken| taken.charged);
         let (slot, control) = (Arc::clone(&self.slot), Arc::clone(&self.control));
-        let mut watcher = Watcher::new(slot, control, &summary, from);
+        let curves = SharedCurves::new(&summary);
+        if let Some(keeper) = &kept.keeper {
+            let taken_up = kept.taken.as_ref().map(|taken| taken.checkpoint.step);
+            keeper.keep_curves(curves.clone(), taken_up);
+        }
+        let mut watcher = Watcher::new(slot, control, (&summary, curves), from);
         let keeping = match (&kept.keeper, self.request.keep_every) {
             (Some(keeper), Some(every)) => Keeping::by(Box::new(keeper.clone()), every),
             _ => Keeping::none(),

@@ -103,6 +103,78 @@ impl SeriesCollector {
         self.points_per_stretch *= 2;
     }
 
+    /// Writes all that is kept, so that [`Self::read`] can go on from it.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let mut number = |value: u64| out.extend_from_slice(&value.to_le_bytes());
+        number(self.points_per_stretch as u64);
+        number(self.points_in_last as u64);
+        number(self.stretches.len() as u64);
+        number(u64::from(self.last.is_some()));
+        number(self.last.unwrap_or_default().to_bits());
+        for stretch in &self.stretches {
+            let points = [stretch.low, stretch.high, stretch.smooth];
+            points
+                .as_flattened()
+                .iter()
+                .for_each(|value| number(value.to_bits()));
+        }
+    }
+
+    /// Reads what [`Self::write`] has written off the front of `bytes`, in place of what is kept; `None` for what it
+    /// cannot have written.
+    pub fn read(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        let mut number = || {
+            let (first, rest) = bytes.split_first_chunk::<8>()?;
+            *bytes = rest;
+            Some(u64::from_le_bytes(*first))
+        };
+        let points_per_stretch = usize::try_from(number()?).ok()?;
+        let points_in_last = usize::try_from(number()?).ok()?;
+        let count = usize::try_from(number()?).ok()?;
+        let last = match number()? {
+            0 => number().map(|_| None)?,
+            1 => number().map(|bits| Some(f64::from_bits(bits)))?,
+            _ => return None,
+        };
+        if points_per_stretch == 0 || points_in_last > points_per_stretch || count > SERIES_POINTS / 2 {
+            return None;
+        }
+        let mut stretches = Vec::with_capacity(count);
+        for _ in 0..count {
+            let mut point = || Some([f64::from_bits(number()?), f64::from_bits(number()?)]);
+            let stretch = Stretch {
+                low: point()?,
+                high: point()?,
+                smooth: point()?,
+            };
+            let points = [stretch.low, stretch.high, stretch.smooth];
+            if !points.as_flattened().iter().all(|value| value.is_finite()) {
+                return None;
+            }
+            stretches.push(stretch);
+        }
+        self.smooth = stretches.last().map(|stretch| stretch.smooth[1]);
+        self.stretches = stretches;
+        self.points_per_stretch = points_per_stretch;
+        self.points_in_last = points_in_last;
+        self.last = last;
+        Some(())
+    }
+
+    /// Leaves out what came after a step, with the stretch that reaches over it.
+    pub fn end_at(&mut self, step: f64) {
+        let kept = self
+            .stretches
+            .partition_point(|stretch| stretch.smooth[0] <= step);
+        if kept == self.stretches.len() {
+            return;
+        }
+        self.stretches.truncate(kept);
+        self.points_in_last = self.points_per_stretch;
+        self.smooth = self.stretches.last().map(|stretch| stretch.smooth[1]);
+        self.last = self.smooth;
+    }
+
     /// The line as it is now.
     pub fn series(&self) -> Series {
         let mut raw = Vec::with_capacity(2 * self.stretches.len());

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use arrow::record_batch::RecordBatch;
 
 use crate::data::Table;
-use crate::engine::series::SeriesCollector;
+use crate::engine::curves::{Curves, SharedCurves};
 use crate::engine::snapshot::{CriticView, NormHistogram, RunView, SampleRows, Series};
 use crate::evaluate::image::LiveFigures;
 use crate::num::StewardOnly;
@@ -16,10 +16,6 @@ use crate::train::{ColumnHistogram, Control, Observation, PlanSummary, RunSettin
 
 /// The newest progress is offered this often, at most.
 const OFFER_EVERY: Duration = Duration::from_millis(100);
-/// Weight of the past in the smoothed losses, a report: a critic's loss hops from one drawn batch to the next.
-const LOSS_MEMORY: f64 = 0.98;
-/// The same of a generator that follows one release.
-const CALM_MEMORY: f64 = 0.9;
 /// Bins of the gradients' norms.
 const NORM_BINS: usize = 24;
 /// The rate shown is that of the last this many seconds.
@@ -106,13 +102,10 @@ pub(super) struct Watcher {
     taken_up_at: u64,
     step: u64,
     steps: u64,
-    critic_loss: SeriesCollector,
-    generator_loss: SeriesCollector,
+    curves: SharedCurves,
     critic: CriticCollector,
-    frechet: SeriesCollector,
     frechet_samples: usize,
     total_variation: Option<f64>,
-    epsilon: SeriesCollector,
     planned_curve: Vec<[f64; 2]>,
     histograms: Arc<Vec<ColumnHistogram>>,
     sample: Arc<SampleRows>,
@@ -122,13 +115,13 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    /// Watches a run that begins, or that goes on from a step.
-    pub fn new(slot: Arc<RunSlot>, control: Arc<Control>, plan: &PlanSummary, from: u64) -> Self {
-        let memory = if plan.looks_once() {
-            CALM_MEMORY
-        } else {
-            LOSS_MEMORY
-        };
+    /// Watches a run that begins, or that goes on from a step, and draws its curves.
+    pub fn new(
+        slot: Arc<RunSlot>,
+        control: Arc<Control>,
+        (plan, curves): (&PlanSummary, SharedCurves),
+        from: u64,
+    ) -> Self {
         Self {
             slot,
             control,
@@ -136,13 +129,10 @@ impl Watcher {
             taken_up_at: from,
             step: from,
             steps: plan.steps,
-            critic_loss: SeriesCollector::new(memory),
-            generator_loss: SeriesCollector::new(memory),
+            curves,
             critic: CriticCollector::new(plan),
-            frechet: SeriesCollector::new(0.0),
             frechet_samples: 0,
             total_variation: None,
-            epsilon: SeriesCollector::new(0.0),
             planned_curve: plan.epsilon_curve.clone(),
             histograms: Arc::default(),
             sample: Arc::default(),
@@ -158,20 +148,21 @@ impl Watcher {
                 self.step = seen.step;
                 self.clock.tick(seen.step, self.control.held());
                 let at = seen.step as f64;
-                self.critic.see(&seen);
+                let mut curves = self.curves.lock();
+                self.critic.see(&seen, &mut curves);
                 if let Some(loss) = seen.critic_loss.into_steward() {
-                    self.critic_loss.push(at, loss);
+                    curves.critic_loss.push(at, loss);
                 }
                 if let Some(loss) = seen.generator_loss {
-                    self.generator_loss.push(at, loss);
+                    curves.generator_loss.push(at, loss);
                 }
                 if let Some(epsilon) = seen.epsilon {
-                    self.epsilon.push(at, epsilon);
+                    curves.epsilon.push(at, epsilon);
                 }
             }
             Observation::Fidelity(fidelity) => {
                 if let Some(distance) = fidelity.frechet.into_steward() {
-                    self.frechet.push(fidelity.step as f64, distance);
+                    self.curves.lock().frechet.push(fidelity.step as f64, distance);
                 }
                 self.frechet_samples = fidelity.samples;
                 self.total_variation = Some(fidelity.total_variation.into_steward());
@@ -180,7 +171,7 @@ impl Watcher {
             Observation::Sample(batch) => self.sample = Arc::new(format_rows(&batch)),
             Observation::Judged(figures) => {
                 if let Some(fid) = figures.figure("fid").into_steward() {
-                    self.frechet.push(figures.step as f64, fid.value);
+                    self.curves.lock().frechet.push(figures.step as f64, fid.value);
                 }
                 self.frechet_samples = figures.compared[0];
                 self.judged = Some(Arc::new(figures));
@@ -196,19 +187,20 @@ impl Watcher {
         self.offered = Some(Instant::now());
         let rate = self.clock.steps_per_second();
         let left = self.steps.saturating_sub(self.step) as f64;
+        let curves = self.curves.lock();
         self.slot.offer(RunLive {
             step: self.step,
             taken_up_at: self.taken_up_at,
             seconds: self.clock.seconds(),
             steps_per_second: rate,
             seconds_left: (rate > 0.0 && !self.control.is_paused()).then(|| left / rate),
-            critic_loss: StewardOnly::new(self.critic_loss.series()),
-            generator_loss: self.generator_loss.series(),
-            critic: self.critic.view(),
+            critic_loss: StewardOnly::new(curves.critic_loss.series()),
+            generator_loss: curves.generator_loss.series(),
+            critic: self.critic.view(&curves),
             total_variation: StewardOnly::new(self.total_variation),
-            frechet: StewardOnly::new(self.frechet.series()),
+            frechet: StewardOnly::new(curves.frechet.series()),
             frechet_samples: self.frechet_samples,
-            epsilon: self.epsilon.series(),
+            epsilon: curves.epsilon.series(),
             epsilon_projected: self.projection(),
             histograms: StewardOnly::new(Arc::clone(&self.histograms)),
             sample: Arc::clone(&self.sample),
@@ -240,8 +232,6 @@ impl Watcher {
 struct CriticCollector {
     /// The norm to which gradients are cut; `None` where nothing is cut.
     clip_norm: Option<f64>,
-    accuracy: SeriesCollector,
-    clipped_share: SeriesCollector,
     norms: Option<Arc<NormHistogram>>,
 }
 
@@ -255,23 +245,21 @@ impl CriticCollector {
         Self {
             // Without a promise gradients are left as they are.
             clip_norm: clip_norm.filter(|_| plan.budget_epsilon.is_some()),
-            accuracy: SeriesCollector::new(LOSS_MEMORY),
-            clipped_share: SeriesCollector::new(LOSS_MEMORY),
             norms: None,
         }
     }
 
-    fn see(&mut self, seen: &StepObservation) {
+    fn see(&mut self, seen: &StepObservation, curves: &mut Curves) {
         let at = seen.step as f64;
         if let Some(accuracy) = seen.critic_accuracy {
-            self.accuracy.push(at, accuracy);
+            curves.accuracy.push(at, accuracy);
         }
         if let Some(share) = seen
             .clipped_share
             .for_steward()
             .filter(|_| self.clip_norm.is_some())
         {
-            self.clipped_share.push(at, share);
+            curves.clipped_share.push(at, share);
         }
         let norms = seen.gradient_norms.for_steward();
         if let Some(histogram) = norm_histogram(seen.step, norms, self.clip_norm) {
@@ -279,10 +267,10 @@ impl CriticCollector {
         }
     }
 
-    fn view(&self) -> CriticView {
+    fn view(&self, curves: &Curves) -> CriticView {
         CriticView {
-            accuracy: self.accuracy.series(),
-            clipped_share: StewardOnly::new(self.clipped_share.series()),
+            accuracy: curves.accuracy.series(),
+            clipped_share: StewardOnly::new(curves.clipped_share.series()),
             norms: StewardOnly::new(self.norms.clone()),
         }
     }
