@@ -17,6 +17,12 @@ const STEPS: u64 = 1500;
 
 /// Starts `synthesize` in the background, and kills it once it has a checkpoint and a while has passed.
 fn killed(bench: &Bench, arguments: &[&str], id: &str, after: Duration) {
+    let checkpoint = bench.home().join("checkpoints").join(format!("{id}.checkpoint"));
+    killed_once(bench, arguments, || checkpoint.exists(), after);
+}
+
+/// As [`killed`], once this holds and a while has passed.
+fn killed_once(bench: &Bench, arguments: &[&str], holds: impl Fn() -> bool, after: Duration) {
     let mut child: Child = bench
         .program()
         .args(arguments)
@@ -25,9 +31,8 @@ fn killed(bench: &Bench, arguments: &[&str], id: &str, after: Duration) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let checkpoint = bench.home().join("checkpoints").join(format!("{id}.checkpoint"));
     let start = Instant::now();
-    while !checkpoint.exists() {
+    while !holds() {
         assert!(start.elapsed() < Duration::from_secs(120), "no checkpoint came");
         assert!(child.try_wait().unwrap().is_none(), "the run ended by itself");
         std::thread::sleep(Duration::from_millis(5));
@@ -121,6 +126,44 @@ fn check_papers(bench: &Bench, result: &Value, out: &Path, lost: u64, times: u64
     assert!(charged["epsilon"].as_f64().unwrap() <= 2.0);
     assert!(files(bench).is_empty(), "{:?}", files(bench));
     assert!(interrupted(bench).is_empty());
+}
+
+/// The first step of a curve in a file of curves.
+fn begins(table: &str, curve: &str) -> f64 {
+    let lines = table.lines().filter(|line| line.starts_with(curve));
+    let steps = lines.filter_map(|line| line.split(',').nth(2)?.parse().ok());
+    steps.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn a_resumed_run_has_its_curves_from_the_beginning_or_says_where_they_begin() {
+    for is_lost in [false, true] {
+        let bench = Bench::new();
+        let input = bench.visits(2000);
+        let (out, curves) = (bench.path("synthetic.csv"), bench.path("curves.csv"));
+        let mut arguments = dpgan(text(&input), text(&out), "4000");
+        arguments.extend(["--curves", text(&curves)]);
+        let kept = bench.home().join("checkpoints/entry-1.curves");
+        // The first checkpoint comes before the first step, with curves that are empty: a later one is waited for.
+        let has_steps = || std::fs::metadata(&kept).is_ok_and(|file| file.len() > 1000);
+        killed_once(&bench, &arguments, has_steps, Duration::from_millis(500));
+        let checkpoint = interrupted(&bench)[0]["checkpoint"].as_u64().unwrap() as f64;
+        assert!(checkpoint > 0.0);
+        if is_lost {
+            std::fs::write(&kept, b"no curves").unwrap();
+        }
+        let resume = ["runs", "resume", "latest", "--rows", "50", "--out", text(&out)];
+        let output = bench.run(&[&resume[..], &["--curves", text(&curves)]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        assert_eq!(said.contains("its curves begin at step"), is_lost, "{said}");
+        let table = std::fs::read_to_string(&curves).unwrap();
+        for curve in ["epsilon,", "generator-loss,", "critic-loss,"] {
+            let first = begins(&table, curve);
+            assert_eq!(first > checkpoint, is_lost, "{curve} {first} {checkpoint}");
+        }
+        assert!(files(&bench).is_empty(), "{:?}", files(&bench));
+    }
 }
 
 #[test]
@@ -294,6 +337,7 @@ fn a_run_that_is_discarded_is_charged_for_what_it_may_have_done() {
     killed(&bench, &arguments, "entry-1", Duration::from_millis(300));
     let known = interrupted(&bench)[0].clone();
     let whole = entry(&bench, 1)["epsilon"].as_f64().unwrap();
+    assert!(bench.home().join("checkpoints/entry-1.curves").is_file());
     let said = bench.json(&["runs", "discard", "entry-1"]);
     let charged = entry(&bench, 1);
     assert_eq!(said["epsilon"], charged["epsilon"]);

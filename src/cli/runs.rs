@@ -65,6 +65,9 @@ struct ResumeArgs {
     /// Where tensors live from here on; as before without it.
     #[arg(long, value_parser = parse_device)]
     device: Option<DeviceKind>,
+    /// Writes the run's curves as CSV, as for `synthesize`: from its beginning, as far as an earlier life was asked for them.
+    #[arg(long, value_name = "FILE")]
+    curves: Option<PathBuf>,
     /// Replaces existing files.
     #[arg(long)]
     force: bool,
@@ -200,15 +203,15 @@ fn resume(args: &ResumeArgs) -> Result<(), CliError> {
         condition: args.condition.clone(),
         json: args.json,
         is_images: run.is_images,
-        curves: None,
+        curves: args.curves.clone(),
     };
     let inputs: Vec<_> = run.path.iter().map(PathBuf::as_path).collect();
     wanted.check_targets(&inputs)?;
     let take_up = Command::TakeUp {
         id,
         device: args.device,
-        // The progress shows steps and ε only.
-        watched: false,
+        // The progress shows steps and ε only; the curves show more.
+        watched: args.curves.is_some(),
     };
     let outcome = train(&driver, take_up)?;
     finish(&driver, &wanted, &outcome)
