@@ -12,7 +12,7 @@ use eframe::egui::{Key, Rect};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use pointillist::engine::settings::Language;
-use pointillist::engine::snapshot::RunState;
+use pointillist::engine::snapshot::{RunState, Snapshot};
 use pointillist::gui::App;
 use pointillist::gui::i18n::Texts;
 use support::{PATIENCE, assert_no_missing_texts, go, opened, press, visit, wait, wait_for_label};
@@ -281,6 +281,38 @@ fn delete(harness: &mut Harness<'static, App>, texts: &Texts) {
     let after = harness.state().snapshot();
     assert_eq!(after.runs[0].name.as_deref(), Some("Alpha"));
     assert_eq!(after.ledger.entries, snapshot.ledger.entries);
+}
+
+#[test]
+fn when_the_newest_run_is_deleted_another_can_be_started() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut harness, texts) = opened(home.path(), Language::English);
+    plan_sample(&mut harness, &texts);
+    let ended = |snapshot: &Snapshot, count: usize| {
+        let mut runs = snapshot.runs.iter();
+        snapshot.runs.len() == count && runs.all(|run| matches!(run.state, RunState::Finished(_)))
+    };
+    for count in [1, 2] {
+        start(&mut harness, &texts, SHORT);
+        wait(&mut harness, "its end", |snapshot| ended(snapshot, count));
+    }
+    for left in [1, 0] {
+        // The newest is the first in the strip of jobs.
+        press(&mut harness, texts.get("run-forget"));
+        wait_for_label(&mut harness, texts.get("forget-title"));
+        press(&mut harness, texts.get("forget-confirm"));
+        wait(&mut harness, "the run's going", |snapshot| {
+            snapshot.runs.len() == left
+        });
+        let buttons = harness.query_all_by_role_and_label(Role::Button, texts.get("action-start"));
+        let is_dead = buttons
+            .into_iter()
+            .any(|button| button.accesskit_node().is_disabled());
+        assert!(!is_dead, "with {left} left");
+    }
+    start(&mut harness, &texts, SHORT);
+    wait(&mut harness, "one more", |snapshot| ended(snapshot, 1));
+    assert_no_missing_texts(&harness);
 }
 
 #[test]

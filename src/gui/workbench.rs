@@ -221,6 +221,7 @@ impl Workbench {
         self.dress(&ctx);
         self.remember(snapshot);
         self.explore.meet(snapshot);
+        self.train.await_start(snapshot);
         if self.resuming.is_none() {
             self.train.meet(snapshot);
         }

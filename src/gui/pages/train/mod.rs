@@ -233,6 +233,14 @@ impl TrainPage {
         self.suit(snapshot.dataset.as_deref());
     }
 
+    /// Looks for the run that a start was sent for. Once it is there the start is over for good: the runs may be
+    /// deleted again, and then the latest would be an old one.
+    pub fn await_start(&mut self, snapshot: &Snapshot) {
+        self.starting = self
+            .starting
+            .filter(|last| latest(snapshot).is_none_or(|run| run <= *last));
+    }
+
     /// Begins with the method that is advised, once for each table, unless a person has chosen.
     fn take_advice(&mut self, cx: &Cx<'_>) {
         let advice = self.answer(cx).and_then(|plan| plan.advice.as_ref());
@@ -294,10 +302,7 @@ impl TrainPage {
     /// Why the run cannot be started, if it cannot.
     pub fn blocked(&self, cx: &Cx<'_>) -> Option<String> {
         let t = cx.texts;
-        if self
-            .starting
-            .is_some_and(|last| latest(cx.snapshot).is_none_or(|run| run <= last))
-        {
+        if self.starting.is_some() {
             return Some(t.get("start-sent").to_owned());
         }
         if let Some(refused) = &self.refused {
