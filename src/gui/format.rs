@@ -169,7 +169,7 @@ pub fn parse(text: &str) -> Result<f64, Unread> {
 /// Reads a whole number, where a comma before three digits sets thousands apart, as [`count`] writes them.
 ///
 /// # Errors
-/// When it is no number. One that is not whole is read all the same.
+/// When it is no number, or could be two: `2.000` is two thousand where a point sets thousands apart. One that is not whole is read all the same.
 pub fn parse_whole(text: &str) -> Result<f64, Unread> {
     read(text, true)
 }
@@ -221,6 +221,15 @@ fn without_thousands(text: &str, is_whole: bool) -> Result<String, Unread> {
     let text = format!("{}{after}", groups.concat());
     let parts: Vec<&str> = text.split(',').collect();
     match (parts.len() - 1, text.contains('.')) {
+        (0, true) if is_whole => {
+            let parts: Vec<&str> = text.split('.').collect();
+            let is_round = parts.len() == 2 && parts[1].bytes().all(|digit| digit == b'0');
+            if is_round && are_thousands(&parts) {
+                Err(Unread::TwoWays(parts[0].to_owned(), parts.concat()))
+            } else {
+                Ok(text)
+            }
+        }
         (0, _) => Ok(text),
         (_, true) => Err(Unread::Shape),
         (1, false) if !are_thousands(&parts) => {
@@ -311,5 +320,9 @@ mod tests {
         }
         let both = Unread::TwoWays("-1.234".to_owned(), "-1234".to_owned());
         assert_eq!(parse("-1,234"), Err(both));
+        let both = Unread::TwoWays("2".to_owned(), "2000".to_owned());
+        assert_eq!(parse_whole("2.000"), Err(both));
+        assert_eq!(parse_whole("2.0"), Ok(2.0));
+        assert_eq!(parse_whole("1.500"), Ok(1.5), "refused as not whole");
     }
 }

@@ -25,6 +25,8 @@ pub struct NumberField<'a> {
     pub write: fn(f64) -> String,
     /// The least and the greatest number.
     pub range: (f64, f64),
+    /// Whether the least number itself is none that the field takes.
+    pub is_above: bool,
     /// How much a point of dragging adds.
     pub speed: f64,
     /// Whether only whole numbers count.
@@ -44,8 +46,12 @@ pub enum Refusal {
     NotWhole,
     /// It is no list of numbers.
     NoList,
+    /// It cannot be read as a whole number, where thousands may be set apart.
+    NoWhole,
     /// It is beyond the range, written as the field writes it.
     Outside(String, String),
+    /// It is beyond a range whose least number is not part of it.
+    NotAbove(String, String),
 }
 
 /// A text that was not taken.
@@ -85,8 +91,13 @@ impl Refused {
             ),
             Refusal::NoList => texts.with("number-list", [text]),
             Refusal::NotWhole => texts.with("number-whole", [text]),
-            Refusal::Outside(low, high) => texts.with(
-                "number-outside",
+            Refusal::NoWhole => texts.with("number-whole-shape", [text]),
+            Refusal::Outside(low, high) | Refusal::NotAbove(low, high) => texts.with(
+                if matches!(self.why, Refusal::NotAbove(..)) {
+                    "number-above"
+                } else {
+                    "number-outside"
+                },
                 [text, ("low", low.as_str().into()), ("high", high.as_str().into())],
             ),
         }
@@ -117,6 +128,11 @@ pub fn refuse(ctx: &Context, key: Id, text: &str, why: Refusal, value: u64) {
 /// Takes back that the field at `key` does not take its text.
 pub fn take(ctx: &Context, key: Id) {
     refusals(ctx, |all| all.0.remove(&key));
+}
+
+/// Takes every text back that a field does not take: they show their numbers again.
+pub fn take_all(ctx: &Context) {
+    refusals(ctx, |all| all.0.clear());
 }
 
 /// The text that the field at `key` holds and does not take, while its number is still `value`.
@@ -170,6 +186,7 @@ impl<'a> NumberField<'a> {
             name,
             write: |value| format::significant(value, 6),
             range: (f64::NEG_INFINITY, f64::INFINITY),
+            is_above: false,
             speed: 0.0,
             is_whole: false,
             is_live: false,
@@ -197,10 +214,15 @@ impl<'a> NumberField<'a> {
         } else {
             format::parse(text)
         };
-        let value = read.map_err(Refusal::Unread)?;
+        let value = read.map_err(|unread| match unread {
+            Unread::Shape if self.is_whole => Refusal::NoWhole,
+            unread => Refusal::Unread(unread),
+        })?;
         let (low, high) = self.range;
         if self.is_whole && value.fract() != 0.0 {
             Err(Refusal::NotWhole)
+        } else if self.is_above && !(value > low && value <= high) {
+            Err(Refusal::NotAbove((self.write)(low), (self.write)(high)))
         } else if (low..=high).contains(&value) {
             Ok(value)
         } else {
@@ -264,11 +286,26 @@ pub struct NumberRow<'a> {
 impl NumberRow<'_> {
     /// Draws the row; true when the value changed.
     pub fn show(&self, ui: &mut Ui, cx: &Cx<'_>, value: &mut f64) -> bool {
-        self.show_within(ui, cx, (f64::NEG_INFINITY, f64::INFINITY), value)
+        self.draw(ui, cx, (f64::NEG_INFINITY, f64::INFINITY, false), value)
     }
 
     /// Draws a row whose field takes no number beyond `range`; true when the value changed.
     pub fn show_within(&self, ui: &mut Ui, cx: &Cx<'_>, range: (f64, f64), value: &mut f64) -> bool {
+        self.draw(ui, cx, (range.0, range.1, false), value)
+    }
+
+    /// Draws a row whose field takes numbers above 0 and at most `most`; true when the value changed.
+    pub fn show_above_zero(&self, ui: &mut Ui, cx: &Cx<'_>, most: f64, value: &mut f64) -> bool {
+        self.draw(ui, cx, (0.0, most, true), value)
+    }
+
+    fn draw(
+        &self,
+        ui: &mut Ui,
+        cx: &Cx<'_>,
+        (low, high, is_above): (f64, f64, bool),
+        value: &mut f64,
+    ) -> bool {
         let before = *value;
         ui.spacing_mut().item_spacing.y = 1.0;
         ui.allocate_ui_with_layout(
@@ -278,7 +315,8 @@ impl NumberRow<'_> {
                 ui.spacing_mut().interact_size.y = 24.0;
                 let field = NumberField {
                     write: self.write,
-                    range,
+                    range: (low, high),
+                    is_above,
                     is_whole: self.slider.integer,
                     width: Some(64.0),
                     ..NumberField::new(self.name)

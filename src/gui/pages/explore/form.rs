@@ -16,6 +16,7 @@ use crate::release::outlook::{
     Mechanism, Outlook, PartSensitivity, Reason, SHOWN_EPSILONS, Sensitivity, Summed, Truth,
 };
 use crate::release::{Query, relation_under};
+use crate::train::LARGEST_EPSILON;
 
 /// A labelled choice across the form.
 pub fn row(ui: &mut Ui, name: &str, id: &str, shown: &str, choices: impl FnOnce(&mut Ui)) {
@@ -148,7 +149,7 @@ pub fn price(ui: &mut Ui, cx: &Cx<'_>, offered: &[Mechanism], settings: &mut Exp
             default: 0.1,
             write: |value| format::significant(value, 3),
         };
-        row.show(ui, cx, &mut settings.epsilon);
+        row.show_above_zero(ui, cx, LARGEST_EPSILON, &mut settings.epsilon);
     });
     ui.push_id("delta", |ui| {
         let (name, help) = (t.get("delta-name"), t.get("delta-help"));

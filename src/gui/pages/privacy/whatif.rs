@@ -9,6 +9,7 @@ use crate::gui::jobs;
 use crate::gui::pages::privacy::choices::{PrivacyChoices, Subject};
 use crate::gui::theme::STEP;
 use crate::gui::widgets::{self, NumberRow, Slider};
+use crate::train::LARGEST_EPSILON;
 
 /// The width of the form.
 const FORM: f32 = 330.0;
@@ -110,7 +111,7 @@ fn form(ui: &mut Ui, cx: &Cx<'_>, choices: &mut PrivacyChoices) {
             default: 0.1,
             write: |value| format::significant(value, 2),
         };
-        row.show(ui, cx, &mut choices.release_epsilon);
+        row.show_above_zero(ui, cx, LARGEST_EPSILON, &mut choices.release_epsilon);
     });
     ui.checkbox(&mut choices.gaussian, t.get("what-if-gaussian"))
         .on_hover_text(t.get("what-if-gaussian-tip"));

@@ -365,11 +365,14 @@ fn heading(ui: &mut Ui, cx: &mut Cx<'_>, request: &mut RunRequest, advised: Opti
                     }
                     None => request.method,
                 };
-                if is_recommended(request, begins) {
+                // What stands in a field and is not taken is no recommended plan either.
+                let is_refused = number::refused(ui.ctx(), t).is_some();
+                if is_recommended(request, begins) && !is_refused {
                     widgets::truncated(ui, cx.palette.caption(t.get("plan-recommended")));
                 } else {
                     let back = widgets::quiet_button(ui, cx.palette, t.get("plan-recommended-back"));
                     if back.on_hover_text(t.get("plan-recommended-back-tip")).clicked() {
+                        number::take_all(ui.ctx());
                         request.method = begins;
                         request.settings = None;
                         request.seed = None;

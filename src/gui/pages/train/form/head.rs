@@ -10,9 +10,12 @@ use crate::gui::format;
 use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets::{NumberField, NumberRow, Slider};
 use crate::privacy::Neighboring;
+use crate::train::LARGEST_EPSILON;
 
 /// The greatest seed that a field of floating-point numbers holds exactly.
 const MOST_SEED: f64 = 9_007_199_254_740_991.0;
+/// The greatest δ that can be typed: more is no promise.
+const MOST_DELTA: f64 = 0.999;
 /// Round stops of ε.
 const EPSILONS: [f64; 9] = [0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0];
 /// Round stops of δ.
@@ -56,7 +59,12 @@ pub fn promise(ui: &mut Ui, cx: &Cx<'_>, promise: &mut PrivacyTarget) {
         stops: &EPSILONS,
     };
     ui.push_id("epsilon", |ui| {
-        row(name, help, slider, defaults.epsilon, format::epsilon).show(ui, cx, &mut promise.epsilon);
+        row(name, help, slider, defaults.epsilon, format::epsilon).show_above_zero(
+            ui,
+            cx,
+            LARGEST_EPSILON,
+            &mut promise.epsilon,
+        );
     });
     let (name, help) = (t.get("delta-name"), t.get("delta-help"));
     let slider = Slider {
@@ -67,7 +75,12 @@ pub fn promise(ui: &mut Ui, cx: &Cx<'_>, promise: &mut PrivacyTarget) {
         stops: &DELTAS,
     };
     ui.push_id("delta", |ui| {
-        row(name, help, slider, defaults.delta, format::delta).show(ui, cx, &mut promise.delta);
+        row(name, help, slider, defaults.delta, format::delta).show_above_zero(
+            ui,
+            cx,
+            MOST_DELTA,
+            &mut promise.delta,
+        );
     });
     let relations = [Neighboring::AddRemoveOne, Neighboring::ReplaceOne];
     let names: Vec<&str> = relations
