@@ -80,6 +80,8 @@ pub enum ColumnEdit {
     Domain(Vec<String>),
     /// Whether cells may be missing.
     Missing(bool),
+    /// A text by which cells are missing, in every column; those of this one may be from now on.
+    MissingSpelling(String),
     /// Lets a suggestion stand. It becomes `accepted` and is listed as not protected, never `declared`.
     AcceptSuggestion,
     /// Takes an acceptance back: the column is open again.

@@ -245,7 +245,8 @@ pub fn respell_column(
     let Some(line) = values.line(&column) else {
         return Err(told(message!(
             "profile-format-misfit",
-            "not every cell reads in the format {format}; choose another",
+            "not every cell reads in the format {format}; choose another, or add the texts that stand for a missing cell to \
+             the missing spellings",
             format = column.format.as_deref().unwrap_or("ISO 8601")
         )));
     };

@@ -104,6 +104,14 @@ impl WarningKind {
         matches!(self, Self::Infinite { .. } | Self::BeyondCalendar { .. })
     }
 
+    /// Whether it tells why a column is dropped: nothing that is still so once the column has another kind.
+    pub const fn is_of_dropping(&self) -> bool {
+        matches!(
+            self,
+            Self::LikelyIdentifier { .. } | Self::FreeText | Self::ManyValues { .. } | Self::AllMissing
+        )
+    }
+
     /// The warning in words.
     pub fn message(&self) -> Message {
         match self {

@@ -210,6 +210,10 @@ impl Coordinator {
 fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
     match edit {
         SchemaEdit::Column { name, edit } => {
+            let spelling = match &edit {
+                ColumnEdit::MissingSpelling(text) => Some(text.clone()),
+                _ => None,
+            };
             let Some(column) = schema.find_mut(&name) else {
                 return Err(Problem::plain(
                     Area::Schema,
@@ -221,6 +225,9 @@ fn apply(schema: &mut Schema, edit: SchemaEdit) -> Result<(), Problem> {
                 ));
             };
             edit_column(column, edit);
+            if let Some(text) = spelling.filter(|text| !schema.is_missing(text)) {
+                schema.missing.push(text);
+            }
             Ok(())
         }
         SchemaEdit::AcceptAllSuggestions => {
@@ -271,6 +278,7 @@ fn edit_column(column: &mut Column, edit: ColumnEdit) {
         ColumnEdit::Scale(scale) => column.scale = scale,
         ColumnEdit::Domain(domain) => column.declare_domain(domain),
         ColumnEdit::Missing(missing) => column.missing = missing,
+        ColumnEdit::MissingSpelling(_) => column.missing = true,
         ColumnEdit::AcceptSuggestion => {
             column.accept_suggestion();
         }

@@ -4,6 +4,7 @@ use eframe::egui::{self, ComboBox, Ui, vec2};
 
 use crate::data::{Column, Kind, OpenReason, Provenance, Scale};
 use crate::engine::command::{ColumnEdit, Command, SchemaEdit};
+use crate::engine::snapshot::Dataset;
 use crate::gui::context::Cx;
 use crate::gui::widgets;
 
@@ -90,7 +91,7 @@ pub fn missing(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
 }
 
 /// Where the column's public knowledge comes from, and the way out of a suggestion.
-pub fn source(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
+pub fn source(ui: &mut Ui, cx: &mut Cx<'_>, dataset: &Dataset, column: &Column) {
     widgets::row_line(ui, cx.palette);
     if !column.is_used() {
         return;
@@ -101,6 +102,8 @@ pub fn source(ui: &mut Ui, cx: &mut Cx<'_>, column: &Column) {
         Some(Provenance::Declared) => ("source-declared", palette.ok),
         Some(Provenance::Bought) => ("source-bought", palette.accent),
         Some(Provenance::Suggested) => ("source-suggested", palette.warn_text),
+        // Nobody was asked about the classes of images: they are what the files are called or hold.
+        Some(Provenance::Accepted) if dataset.images.is_some() => ("source-read", palette.muted),
         Some(Provenance::Accepted) => ("source-accepted", palette.muted),
         None => ("source-none", palette.warn_text),
     };

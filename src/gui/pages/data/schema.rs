@@ -37,8 +37,8 @@ enum Field {
 pub struct SchemaEditor {
     generation: u64,
     drafts: HashMap<(usize, Field), String>,
-    /// The format that is being typed.
-    spelling: String,
+    /// How cells are spelled, as it is being typed.
+    spelling: spelling::Typed,
     unit: UnitEditor,
 }
 
@@ -183,7 +183,7 @@ impl SchemaEditor {
         });
         row.col(|ui| cells::scale(ui, cx, column));
         row.col(|ui| cells::missing(ui, cx, column));
-        row.col(|ui| cells::source(ui, cx, column));
+        row.col(|ui| cells::source(ui, cx, dataset, column));
     }
 
     fn bounds(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, column: &Column, at: usize) {

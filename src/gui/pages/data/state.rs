@@ -2,7 +2,7 @@
 
 use eframe::egui::{self, Align, Layout, RichText, Ui};
 
-use crate::data::{OpenColumn, OpenReason, Provenance};
+use crate::data::{Column, OpenColumn, OpenReason, ProfileWarning, Provenance};
 use crate::engine::snapshot::Dataset;
 use crate::gui::command::{Action, Page};
 use crate::gui::context::Cx;
@@ -111,34 +111,40 @@ fn open_key(why: OpenReason) -> &'static str {
 
 /// What the profile warns of; more than two open by a click.
 pub fn warnings(ui: &mut Ui, cx: &Cx<'_>, dataset: &Dataset) {
-    if dataset.warnings.is_empty() {
+    let lines: Vec<String> = dataset
+        .warnings
+        .iter()
+        .filter(|warning| !is_past(warning, dataset))
+        .map(|warning| cx.texts.say(&warning.message))
+        .collect();
+    if lines.is_empty() {
         return;
     }
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        for warning in dataset.warnings.iter().take(2) {
-            let text = RichText::new(cx.texts.say(&warning.message))
-                .size(SMALL)
-                .color(cx.palette.warn_text);
+        for line in lines.iter().take(2) {
+            let text = RichText::new(line).size(SMALL).color(cx.palette.warn_text);
             widgets::truncated(ui, text);
         }
-        let more = dataset.warnings.len().saturating_sub(2);
-        if more > 0 {
-            let all: Vec<String> = dataset
-                .warnings
-                .iter()
-                .skip(2)
-                .map(|warning| cx.texts.say(&warning.message))
-                .collect();
-            let text = cx.texts.with("schema-more-warnings", [("count", more.into())]);
-            let button = widgets::quiet_button(ui, cx.palette, &text).on_hover_text(all.join("\n"));
+        let more = lines.get(2..).unwrap_or_default();
+        if !more.is_empty() {
+            let text = cx
+                .texts
+                .with("schema-more-warnings", [("count", more.len().into())]);
+            let button = widgets::quiet_button(ui, cx.palette, &text).on_hover_text(more.join("\n"));
             egui::Popup::from_toggle_button_response(&button).show(|ui| {
                 ui.set_max_width(480.0);
-                for warning in &all {
+                for warning in more {
                     let line = RichText::new(warning).color(cx.palette.warn_text);
                     ui.add(egui::Label::new(line).wrap().selectable(true));
                 }
             });
         }
     });
+}
+
+/// Whether a warning tells why a column is dropped that a person has given another kind since.
+fn is_past(warning: &ProfileWarning, dataset: &Dataset) -> bool {
+    let column = warning.column.as_ref().and_then(|name| dataset.schema.find(name));
+    warning.what.is_of_dropping() && column.is_some_and(Column::is_used)
 }
