@@ -61,6 +61,58 @@ fn the_palette_is_used_by_keys_alone() {
 }
 
 #[test]
+fn the_palette_opens_samples_and_gives_the_keyboard_back() {
+    for language in [Language::English, Language::Chinese] {
+        let home = tempfile::tempdir().unwrap();
+        let settings = Settings {
+            language,
+            ..Settings::default()
+        };
+        let texts = Texts::new(language);
+        let mut harness = window(home.path(), &settings, SIZE);
+        harness.run_steps(3);
+        // Whoever asks for a page that needs a table is told so.
+        visit(&mut harness, texts.get("page-train"));
+        let needed = texts.with("page-needs-data", [("page", texts.get("page-train").into())]);
+        assert!(shows(&harness, &needed));
+        let open = texts.get("action-open");
+        harness.get_by_role_and_label(Role::Button, open).focus();
+        harness.run_steps(2);
+        go(&mut harness, Key::K);
+        type_into(&mut harness, texts.get("palette-hint"), "german");
+        harness.key_press(Key::Escape);
+        harness.run_steps(3);
+        assert!(harness.get_by_role_and_label(Role::Button, open).is_focused());
+        go(&mut harness, Key::K);
+        type_into(&mut harness, texts.get("palette-hint"), "german");
+        harness.key_press(Key::Enter);
+        wait(&mut harness, "the sample", |snapshot| snapshot.dataset.is_some());
+        assert_no_missing_texts(&harness);
+    }
+}
+
+#[test]
+fn every_stop_of_the_tab_key_has_a_name() {
+    let home = tempfile::tempdir().unwrap();
+    let mut harness = window(home.path(), &Settings::default(), SIZE);
+    harness.run_steps(3);
+    let mut named = 0;
+    for _ in 0..24 {
+        harness.key_press(Key::Tab);
+        harness.run_steps(2);
+        let focused: Vec<String> = harness
+            .query_all_by(|node| node.is_focused())
+            .map(|node| format!("{:?} {:?}", node.role(), node.label().unwrap_or_default()))
+            .collect();
+        assert!(
+            focused.iter().all(|stop| !stop.ends_with(" \"\"")) && !focused.is_empty(),
+            "after {named}: {focused:?}"
+        );
+        named += 1;
+    }
+}
+
+#[test]
 fn a_second_run_and_an_unexported_result_are_asked_about() {
     let home = tempfile::tempdir().unwrap();
     let texts = Texts::new(Language::English);

@@ -293,13 +293,17 @@ impl Table {
         &self.0.kept
     }
 
-    /// BLAKE3 of the columns' names, whatever their order, without a key. Two tables of one form have the same.
+    /// BLAKE3 of the columns' names, whatever their order, without a key. Two tables of one form have the same; sets of
+    /// images have at most the one column, so their form counts as well.
     pub fn columns_digest(&self) -> [u8; 32] {
         let mut names: Vec<_> = self.column_names().collect();
         names.sort_unstable();
         let mut hasher = blake3::Hasher::new();
         for name in names {
             hash_cell(&mut hasher, Some(name));
+        }
+        if let TableSource::Images(form) = self.source() {
+            hash_cell(&mut hasher, Some(&form.to_string()));
         }
         *hasher.finalize().as_bytes()
     }

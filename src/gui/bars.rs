@@ -1,12 +1,14 @@
 //! The frame around the pages: rail and top bar.
 
+use std::sync::Arc;
+
 use eframe::egui::{
     self, Align, Align2, Color32, ComboBox, FontId, Layout, RichText, Sense, Stroke, StrokeKind, Ui,
     WidgetInfo, accesskit::Role, vec2,
 };
 
 use crate::engine::relation_under;
-use crate::engine::snapshot::{Dataset, RunState};
+use crate::engine::snapshot::{Dataset, RunState, RunView};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::fonts::semibold;
@@ -52,24 +54,17 @@ fn progress(cx: &Cx<'_>, page: Page) -> Progress {
             Some(_) => Progress::Ready,
         },
         Page::Train => {
-            if snapshot.runs.iter().any(|run| run.state.is_active()) {
-                Progress::Running
-            } else if snapshot
-                .runs
-                .last()
-                .is_some_and(|run| matches!(run.state, RunState::Failed(_)))
-            {
-                Progress::Attention
-            } else if !snapshot.runs.is_empty() {
-                Progress::Done
-            } else if snapshot
-                .dataset
-                .as_ref()
-                .is_some_and(|dataset| dataset.open.is_empty())
-            {
-                Progress::Ready
-            } else {
-                Progress::Empty
+            // Runs of other tables say nothing of what is open.
+            let open = snapshot.dataset.as_ref().map(|dataset| dataset.generation);
+            let is_of_this = |run: &&Arc<RunView>| open.is_none_or(|open| run.generation == open);
+            match snapshot.runs.iter().rev().find(is_of_this) {
+                _ if snapshot.runs.iter().any(|run| run.state.is_active()) => Progress::Running,
+                Some(run) if matches!(run.state, RunState::Failed(_)) => Progress::Attention,
+                Some(_) => Progress::Done,
+                None => match &snapshot.dataset {
+                    Some(dataset) if dataset.open.is_empty() => Progress::Ready,
+                    _ => Progress::Empty,
+                },
             }
         }
         Page::Export => {
@@ -155,12 +150,11 @@ fn rail_entry(ui: &mut Ui, cx: &Cx<'_>, page: Page, shown: &str, selected: bool,
             Color32::TRANSPARENT
         };
         let line = if response.has_focus() {
-            palette.accent
+            Stroke::new(2.0, palette.accent)
         } else {
-            palette.line
+            Stroke::new(1.0, palette.line)
         };
-        ui.painter()
-            .rect(rect, 6.0, fill, Stroke::new(1.0, line), StrokeKind::Inside);
+        ui.painter().rect(rect, 6.0, fill, line, StrokeKind::Inside);
     }
     let color = match state {
         Progress::Empty => palette.line,

@@ -290,6 +290,14 @@ fn area_key(area: Area) -> &'static str {
     }
 }
 
+/// The title of what is only to be known: nothing failed.
+fn notice_key(area: Area) -> &'static str {
+    match area {
+        Area::Load => "notice-load",
+        other => area_key(other),
+    }
+}
+
 fn problem(cx: &Cx<'_>, problem: &Problem) -> Told {
     Told {
         title: cx.texts.get(area_key(problem.area)).to_owned(),
@@ -301,6 +309,15 @@ fn problem(cx: &Cx<'_>, problem: &Problem) -> Told {
 /// Whether a run has no result because a person threw it away.
 pub fn was_discarded(problem: &Problem) -> bool {
     problem.message.key() == Some("say-thrown-away")
+}
+
+/// What is open are rows, or images.
+fn opened_key(cx: &Cx<'_>, name: &str) -> &'static str {
+    let dataset = cx.snapshot.dataset.as_ref();
+    match dataset.filter(|dataset| dataset.name == name && dataset.images.is_some()) {
+        Some(_) => "event-opened-images",
+        None => "event-opened",
+    }
 }
 
 /// Why a run ended, in the window's language.
@@ -336,7 +353,7 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
     match event {
         EngineEvent::Opened { name, rows } => plain(
             t.with(
-                "event-opened",
+                opened_key(cx, name),
                 [
                     ("name", name.as_str().into()),
                     ("rows", format::count(*rows as u64).into()),
@@ -362,7 +379,7 @@ pub fn tell(cx: &Cx<'_>, news: &News) -> Told {
             },
         ),
         EngineEvent::Warning { area, message, .. } => {
-            plain(t.get(area_key(*area)).to_owned(), t.say(message))
+            plain(t.get(notice_key(*area)).to_owned(), t.say(message))
         }
         EngineEvent::Finished { reason, .. } => plain(
             t.get("event-finished").to_owned(),

@@ -71,6 +71,12 @@ pub struct Figure {
 /// Draws the open question and takes it away once it is answered.
 pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
     let Some(open) = question else { return };
+    let before = Id::unique("focus before the question");
+    // What had the keyboard gets it back: a question is an aside.
+    let focused = ctx.memory(egui::Memory::focused);
+    ctx.data_mut(|data| {
+        data.get_temp_mut_or_insert_with::<Option<Id>>(before, || focused);
+    });
     let width = (ctx.content_rect().width() - 6.0 * STEP).min(460.0);
     let response = Modal::new(Id::unique("question"))
         .frame(cx.palette.card().inner_margin(20))
@@ -104,6 +110,10 @@ pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
     }
     if response.inner || response.should_close() {
         *question = None;
+        let focused = ctx.data_mut(|data| data.remove_temp::<Option<Id>>(before));
+        if let Some(focused) = focused.flatten() {
+            ctx.memory_mut(|memory| memory.request_focus(focused));
+        }
     }
 }
 
@@ -241,11 +251,8 @@ fn version(ui: &mut Ui, cx: &mut Cx<'_>, known: &[DatasetSummary], chosen: &mut 
     ui.add_space(STEP);
     let mut done = false;
     ui.horizontal_wrapped(|ui| {
-        // Continuing is the safe answer: nothing that was spent is forgotten.
+        let nobody = ui.memory(|memory| memory.focused().is_none());
         let continues = ui.button(t.get("version-continue"));
-        if ui.memory(|memory| memory.focused().is_none()) {
-            continues.request_focus();
-        }
         if continues.clicked()
             && let Some(candidate) = known.get(*chosen)
         {
@@ -253,7 +260,17 @@ fn version(ui: &mut Ui, cx: &mut Cx<'_>, known: &[DatasetSummary], chosen: &mut 
             done = true;
         }
         let separate = RichText::new(t.get("version-separate")).color(cx.palette.second_text);
-        if ui.button(separate).clicked() {
+        let separate = ui.button(separate);
+        // A file of the same name is most likely the same data later on, and continuing forgets nothing that was
+        // spent; one that is only of the same form is most likely other data.
+        let name = cx.snapshot.dataset.as_ref().map(|dataset| dataset.name.as_str());
+        let is_namesake = known
+            .iter()
+            .any(|candidate| Some(candidate.name.as_str()) == name);
+        if nobody {
+            (if is_namesake { &continues } else { &separate }).request_focus();
+        }
+        if separate.clicked() {
             cx.send(Command::AnswerNewVersion(None));
             done = true;
         }

@@ -30,7 +30,7 @@ use crate::gui::pages::explore::ExplorePage;
 use crate::gui::pages::export::ExportPage;
 use crate::gui::pages::privacy::PrivacyPage;
 use crate::gui::pages::train::TrainPage;
-use crate::gui::pages::welcome::Welcome;
+use crate::gui::pages::welcome::{self, Welcome};
 use crate::gui::panels::Sized;
 use crate::gui::pictures::{Picture, Pictures};
 use crate::gui::problems::Problems;
@@ -335,7 +335,11 @@ impl Workbench {
             Page::Train if has_table || has_runs => self.train.show(ui, cx),
             Page::Export if has_table || has_runs => self.export.show(ui, cx),
             Page::Privacy => self.privacy.show(ui, cx),
-            Page::Data | Page::Explore | Page::Train | Page::Export => self.welcome.show(ui, cx),
+            Page::Data => self.welcome.show(ui, cx),
+            Page::Explore | Page::Train | Page::Export => {
+                welcome::needed(ui, cx, self.page);
+                self.welcome.show(ui, cx);
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 
 welcome-title = Synthetic data that keeps a promise
 welcome-lead = Open a table or images, review what is publicly known of them, train, and export synthetic rows or images with a privacy certificate. Everything stays on this computer.
+page-needs-data = “{ $page }” needs a table or images: open one here first.
 welcome-samples = Begin with a sample
 welcome-sample-tip = Open this sample
 welcome-open-title = Or open your own

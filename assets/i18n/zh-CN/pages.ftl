@@ -4,6 +4,7 @@
 
 welcome-title = 信守承诺的合成数据
 welcome-lead = 打开数据表或图像，核对关于它们的公开知识，训练，然后导出合成的数据行或图像和隐私证书。一切都留在这台电脑上。
+page-needs-data = “{ $page }”需要数据表或图像：请先在这里打开。
 welcome-samples = 从样例开始
 welcome-sample-tip = 打开此样例
 welcome-open-title = 或打开自己的数据

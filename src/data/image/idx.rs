@@ -277,6 +277,16 @@ mod tests {
         schema.check(&table, &Progress::new()).unwrap();
         // Labels are part of the identity.
         assert_ne!(table.content_digest(), bare.table().unwrap().content_digest());
+        // Images of another side are no later state of these.
+        let larger = folder.path().join("larger-images-idx3-ubyte");
+        fs::write(&larger, idx_images(16, &[7; 3 * 256])).unwrap();
+        fs::write(
+            folder.path().join("larger-labels-idx1-ubyte"),
+            idx_labels(&[3, 0, 9]),
+        )
+        .unwrap();
+        let columns = |path: &Path| load(path).unwrap().table().unwrap().columns_digest();
+        assert_ne!(columns(&larger), columns(&path));
         let packed = folder.path().join("other-images-idx3-ubyte.gz");
         fs::write(&packed, pack(&idx_images(8, &pixels))).unwrap();
         assert!(holds_images(&packed));

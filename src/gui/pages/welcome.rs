@@ -10,7 +10,7 @@ use crate::data::samples::{self, Sample};
 use crate::engine::Session;
 use crate::engine::command::{Command, DataSource};
 use crate::engine::event::Area;
-use crate::gui::command::Action;
+use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::problems;
 use crate::gui::theme::{BODY, STEP};
@@ -135,6 +135,20 @@ impl Welcome {
             }
         });
     }
+}
+
+/// Says why a page that was asked for is not the one in view.
+pub fn needed(ui: &mut Ui, cx: &Cx<'_>, page: Page) {
+    let name = cx.texts.get(Action::Go(page).described().key);
+    let line = cx.texts.with("page-needs-data", [("page", name.into())]);
+    egui::Frame::new().inner_margin(12).show(ui, |ui| {
+        widgets::card(ui, cx.palette, |ui| {
+            ui.horizontal(|ui| {
+                widgets::dot(ui, cx.palette.warn);
+                ui.label(line);
+            });
+        });
+    });
 }
 
 /// A path as a person types or pastes it: without quotes around it, with `~` for the home folder.

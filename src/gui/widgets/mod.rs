@@ -29,19 +29,25 @@ pub fn accent_button(ui: &mut Ui, palette: &Palette, label: &str) -> Response {
     let text = RichText::new(label)
         .font(FontId::new(BODY, semibold()))
         .color(palette.on_accent);
-    ui.scope(|ui| {
+    let button = ui.scope(|ui| {
         let widgets = &mut ui.visuals_mut().widgets;
         for state in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
             state.weak_bg_fill = palette.accent;
             state.bg_stroke = Stroke::new(1.0, palette.accent);
         }
         widgets.hovered.bg_stroke = Stroke::new(1.0, palette.text);
-        // The focus ring must show on the accent itself.
-        widgets.active.bg_stroke = Stroke::new(2.0, palette.text);
         ui.spacing_mut().button_padding = vec2(14.0, 6.0);
         ui.button(text)
-    })
-    .inner
+    });
+    let button = button.inner;
+    if button.has_focus() {
+        // A ring on the accent itself would hardly show: it stands around the button.
+        let ring = Stroke::new(2.0, palette.text);
+        let around = button.rect.expand(2.0);
+        ui.painter()
+            .rect_stroke(around, 7.0, ring, egui::StrokeKind::Outside);
+    }
+    button
 }
 
 /// A button that reads as text in the accent colour, for steps aside.
