@@ -316,6 +316,46 @@ fn when_the_newest_run_is_deleted_another_can_be_started() {
 }
 
 #[test]
+fn a_run_that_goes_on_stands_first_and_is_held_in_the_table() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut harness, texts) = opened(home.path(), Language::English);
+    plan_sample(&mut harness, &texts);
+    start(&mut harness, &texts, LONG);
+    wait(&mut harness, "some steps", |snapshot| {
+        snapshot.runs.last().is_some_and(|run| run.step > 2)
+    });
+    start(&mut harness, &texts, SHORT);
+    wait_for_label(&mut harness, texts.get("another-confirm"));
+    press(&mut harness, texts.get("another-confirm"));
+    wait(&mut harness, "the end of the second", |snapshot| {
+        let last = snapshot.runs.get(1);
+        last.is_some_and(|run| matches!(run.state, RunState::Finished(_)))
+    });
+    let left = |harness: &Harness<'static, App>, key: &str| {
+        let button = harness.get_by_role_and_label(Role::Button, texts.get(key));
+        button.rect().left()
+    };
+    assert!(left(&harness, "run-pause") < left(&harness, "run-forget"));
+    let name = harness.state().snapshot().runs[0].dataset.clone();
+    let own = format!("DPGAN · {name} · ε 1");
+    press(&mut harness, &named(&texts, "compare-pause", &own));
+    wait(&mut harness, "the pause", |snapshot| {
+        snapshot.runs[0].state == RunState::Paused
+    });
+    press(&mut harness, &named(&texts, "compare-resume", &own));
+    wait(&mut harness, "the run to go on", |snapshot| {
+        snapshot.runs[0].state == RunState::Running
+    });
+    press(&mut harness, &named(&texts, "compare-stop", &own));
+    wait_for_label(&mut harness, texts.get("stop-confirm"));
+    press(&mut harness, texts.get("stop-discard"));
+    wait(&mut harness, "its end", |snapshot| {
+        snapshot.runs.iter().all(|run| !run.state.is_active())
+    });
+    assert_no_missing_texts(&harness);
+}
+
+#[test]
 fn a_runs_name_is_there_again_after_a_restart() {
     for language in [Language::English, Language::Chinese] {
         let home = tempfile::tempdir().unwrap();

@@ -60,6 +60,27 @@ pub fn run_state(cx: &Cx<'_>, run: &RunView) -> String {
     }
 }
 
+/// A run's state where its steps stand beside it.
+pub fn run_stage(cx: &Cx<'_>, run: &RunView) -> String {
+    let t = cx.texts;
+    match (&run.state, run.seconds_left) {
+        (RunState::Running, Some(left)) if run.step > 0 => {
+            t.with("run-left", [("time", format::duration(left).into())])
+        }
+        (RunState::Running, None) if run.step > 0 => t.get("run-going").to_owned(),
+        (RunState::Paused, _) => t.get("run-held").to_owned(),
+        _ => run_state(cx, run),
+    }
+}
+
+/// Steps done and planned; none before they are known.
+pub fn run_steps(run: &RunView) -> String {
+    if run.steps == 0 {
+        return "—".to_owned();
+    }
+    steps(run)
+}
+
 /// Whether a run's one look at the data is the mean embedding, before which no step is taken.
 fn is_mean_embedding(run: &RunView) -> bool {
     run.method == Method::DpMerf
@@ -133,13 +154,25 @@ fn job_list(ui: &mut Ui, cx: &mut Cx<'_>) {
             cx.send(Command::CancelExport);
         }
     }
-    for run in snapshot.runs.iter().rev() {
+    // What goes on comes first: a row of runs that have ended must not push it out of sight.
+    let mut runs: Vec<_> = snapshot.runs.iter().rev().collect();
+    runs.sort_by_key(|run| rank(&run.state));
+    for run in runs {
         any = true;
         run_job(ui, cx, run);
         ui.add_space(STEP);
     }
     if !any {
         ui.label(cx.palette.caption(cx.texts.get("jobs-none")));
+    }
+}
+
+/// Runs that go on, those that wait, those that have ended.
+const fn rank(state: &RunState) -> u8 {
+    match state {
+        RunState::Running | RunState::Paused | RunState::Stopping | RunState::Preparing => 0,
+        RunState::Queued => 1,
+        RunState::Finished(_) | RunState::Failed(_) => 2,
     }
 }
 
@@ -157,18 +190,25 @@ fn run_job(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView) {
             }
         }
         _ => {
-            if run.state == RunState::Paused {
-                if widgets::icon_button(ui, Icon::Resume, cx.texts.get("run-resume")).clicked() {
-                    cx.send(Command::Resume(run.id));
-                }
-            } else if widgets::icon_button(ui, Icon::Pause, cx.texts.get("run-pause")).clicked() {
-                cx.send(Command::Pause(run.id));
-            }
-            if widgets::icon_button(ui, Icon::Stop, cx.texts.get("action-stop")).clicked() {
-                cx.intents.push(Intent::AskStop(run.id));
-            }
+            let t = cx.texts;
+            let names = [t.get("run-pause"), t.get("run-resume"), t.get("action-stop")];
+            hold(ui, cx, run, names);
         }
     });
+}
+
+/// The buttons that hold a run or let it go on, and that end it, by these names.
+pub fn hold(ui: &mut Ui, cx: &mut Cx<'_>, run: &RunView, [pause, resume, stop]: [&str; 3]) {
+    if run.state == RunState::Paused {
+        if widgets::icon_button(ui, Icon::Resume, resume).clicked() {
+            cx.send(Command::Resume(run.id));
+        }
+    } else if widgets::icon_button(ui, Icon::Pause, pause).clicked() {
+        cx.send(Command::Pause(run.id));
+    }
+    if widgets::icon_button(ui, Icon::Stop, stop).clicked() {
+        cx.intents.push(Intent::AskStop(run.id));
+    }
 }
 
 fn job(ui: &mut Ui, cx: &Cx<'_>, title: &str, state: &str, share: Option<f32>) {

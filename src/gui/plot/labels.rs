@@ -11,7 +11,7 @@ const APART: f32 = 6.0;
 /// Space around a name.
 const AIR: f32 = 1.5;
 /// How many steps a name may move away from its curve, up or down.
-const STEPS: i8 = 10;
+const STEPS: u8 = 10;
 
 /// A name to be placed.
 pub struct Label {
@@ -21,23 +21,35 @@ pub struct Label {
     pub anchors: Vec<Pos2>,
 }
 
-/// Places labels into the frame, one after the other, so that none covers a curve or another label; where there is
-/// no such place, the one that covers least.
+/// What it costs to stand a step further away from what is named.
+const STEP_COST: usize = 4;
+/// What it costs to cover a piece of a curve.
+const HIT_COST: usize = 3;
+/// Pieces beyond these cost no more: a name that covers some of a restless curve is better than one far away from it.
+const MOST_HITS: usize = 8;
+
+/// Places labels into the frame, one after the other, so that none covers another label, as few as can be cover a
+/// curve, and each stands near what it names.
 pub fn place(frame: Rect, lines: &[Vec<Pos2>], labels: &[Vec2], anchors: &[Vec<Pos2>]) -> Vec<Rect> {
     let mut taken: Vec<Rect> = Vec::new();
     for (size, anchors) in labels.iter().zip(anchors) {
         let mut best: Option<(usize, Rect)> = None;
-        'search: for &anchor in anchors {
-            for rect in candidates(frame, anchor, *size) {
-                let around = rect.expand(AIR);
-                // A name over another is worse than over many points of a curve.
-                let cost = taken.iter().filter(|other| other.intersects(around)).count() * 1000
-                    + lines.iter().map(|line| hits(line, around)).sum::<usize>();
-                if best.is_none_or(|(least, _)| cost < least) {
-                    best = Some((cost, rect));
-                }
-                if cost == 0 {
-                    break 'search;
+        for step in 0..STEPS {
+            let away = usize::from(step) * STEP_COST;
+            if best.is_some_and(|(least, _)| least <= away) {
+                break;
+            }
+            for &anchor in anchors {
+                for rect in candidates(frame, anchor, *size, step) {
+                    let around = rect.expand(AIR);
+                    let hits: usize = lines.iter().map(|line| hits(line, around)).sum();
+                    // A name over another is worse than anything else.
+                    let cost = taken.iter().filter(|other| other.intersects(around)).count() * 1000
+                        + hits.min(MOST_HITS) * HIT_COST
+                        + away;
+                    if best.is_none_or(|(least, _)| cost < least) {
+                        best = Some((cost, rect));
+                    }
                 }
             }
         }
@@ -71,27 +83,25 @@ pub fn along(room: Rangef, labels: impl Iterator<Item = (f32, f32)>) -> Vec<Opti
         .collect()
 }
 
-/// Rectangles around an anchor, from the nearest on: beside it, then a line higher or lower at a time.
-fn candidates(frame: Rect, anchor: Pos2, size: Vec2) -> impl Iterator<Item = Rect> {
+/// Rectangles beside an anchor, so many steps higher or lower than it.
+fn candidates(frame: Rect, anchor: Pos2, size: Vec2, step: u8) -> impl Iterator<Item = Rect> {
     let before = anchor.x > frame.left() + frame.width() * 0.6;
-    (1..=STEPS).flat_map(move |step| {
-        [(true, before), (false, before), (true, !before), (false, !before)]
-            .into_iter()
-            .map(move |(above, before)| {
-                let away = GAP + f32::from(step - 1) * size.y * 0.75;
-                let left = if before {
-                    anchor.x - size.x - GAP
-                } else {
-                    anchor.x + GAP
-                };
-                let top = if above {
-                    anchor.y - away - size.y
-                } else {
-                    anchor.y + away
-                };
-                inside(frame, Rect::from_min_size(pos2(left, top), size))
-            })
-    })
+    [(true, before), (false, before), (true, !before), (false, !before)]
+        .into_iter()
+        .map(move |(above, before)| {
+            let away = GAP + f32::from(step) * size.y * 0.75;
+            let left = if before {
+                anchor.x - size.x - GAP
+            } else {
+                anchor.x + GAP
+            };
+            let top = if above {
+                anchor.y - away - size.y
+            } else {
+                anchor.y + away
+            };
+            inside(frame, Rect::from_min_size(pos2(left, top), size))
+        })
 }
 
 /// The rectangle, moved into the frame.
@@ -239,6 +249,27 @@ mod tests {
             assert!(placed.iter().all(|left| *left >= 0.0 && left + width <= room.max));
             assert!(placed.windows(2).all(|pair| pair[0] + width < pair[1]));
         }
+    }
+
+    /// A limit near the floor, where a falling curve begins high above it and comes down to it.
+    #[test]
+    fn a_limits_name_stands_near_the_limit() {
+        let limit = vec![pos2(0.0, 150.0), pos2(400.0, 150.0)];
+        let curve = [0.0, 4.0, 8.0, 300.0]
+            .map(|x| pos2(x, (x * 18.0).min(148.0)))
+            .to_vec();
+        let anchors = vec![[0.01, 0.4, 0.75].map(|share| pos2(400.0 * share, 150.0)).to_vec()];
+        let rect = place(FRAME, &[limit, curve], &[vec2(90.0, 13.0)], &anchors)[0];
+        assert!((130.0..=150.0).contains(&rect.bottom()), "{rect:?}");
+    }
+
+    #[test]
+    fn the_name_of_a_restless_curve_stands_near_its_end() {
+        let jump = |at: i32| pos2(at as f32, if at % 2 == 0 { 20.0 } else { 150.0 });
+        let line: Vec<Pos2> = (0..=400).map(jump).collect();
+        let end = line[line.len() - 1];
+        let rect = placed(std::slice::from_ref(&line))[0];
+        assert!((rect.center().y - end.y).abs() < 40.0, "{rect:?}");
     }
 
     #[test]

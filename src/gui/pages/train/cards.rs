@@ -24,7 +24,7 @@ const LEAST: f32 = 204.0;
 /// The least height of the rows' card.
 const LEAST_ROWS: f32 = 150.0;
 /// The least height of a plot beside the images.
-const LEAST_BESIDE: f32 = 160.0;
+const LEAST_BESIDE: f32 = 168.0;
 /// The least height of the images' card where plots stand under it.
 const LEAST_IMAGES: f32 = 360.0;
 /// Below this width the cards stand in one column.

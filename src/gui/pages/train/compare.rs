@@ -20,6 +20,12 @@ use crate::gui::widgets::{self, Icon};
 
 /// The height of a row: a button, and the line above it.
 const ROW: f32 = CONTROL + 2.0;
+/// The least width of a run's name.
+const NAME: f32 = 180.0;
+/// The width of a run's state.
+const STATE: f32 = 124.0;
+/// The width of what can be done with a run.
+const ACTIONS: f32 = 124.0;
 /// Rows that are in view at a time.
 const MOST_ROWS: f32 = 6.0;
 /// Runs that can be drawn over another: more lines than that cannot be told apart.
@@ -138,18 +144,18 @@ impl Compare {
             .max_scroll_height(height)
             .cell_layout(Layout::left_to_right(Align::Center))
             .column(Column::exact(24.0))
-            .column(Column::remainder().at_least(120.0).clip(true));
+            .column(Column::remainder().at_least(NAME).clip(true));
         if are_mixed {
             table = table.column(Column::initial(96.0).clip(true));
         }
         table = table
+            .column(Column::initial(72.0).clip(true))
+            .column(Column::initial(80.0).clip(true))
             .column(Column::initial(84.0).clip(true))
-            .column(Column::initial(84.0).clip(true))
-            .column(Column::initial(96.0).clip(true))
             .column(Column::initial(52.0).clip(true))
-            .column(Column::initial(60.0).clip(true))
-            .column(Column::remainder().at_least(80.0).clip(true))
-            .column(Column::exact(92.0));
+            .column(Column::initial(56.0).clip(true))
+            .column(Column::initial(STATE).at_least(80.0).clip(true))
+            .column(Column::exact(ACTIONS));
         table
             .header(ROW, |mut header| {
                 header.col(|_| {});
@@ -226,7 +232,8 @@ impl Compare {
                 let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
                 ui.painter().circle_filled(rect.center(), 4.0, over);
             }
-            let label = ui.selectable_label(run.id == shown, &*name);
+            let label = egui::Button::selectable(run.id == shown, &*name).truncate();
+            let label = ui.add(label).on_hover_text(&*name);
             chosen |= label.clicked();
             if label.double_clicked() {
                 self.renaming = Some((run.id, run.name.clone().unwrap_or_else(|| name.clone())));
@@ -237,17 +244,13 @@ impl Compare {
         let cells = [
             whole(t.get(&format!("method-{}", run.method.name())).to_owned()),
             whole(promise(cx, run)),
-            whole(format!(
-                "{} / {}",
-                format::count(run.step),
-                format::count(run.steps)
-            )),
+            whole(jobs::run_steps(run)),
             (
                 format::duration(run.seconds),
                 time_said(t, run.seconds, run.taken_up_at),
             ),
             whole(distance(run).map_or_else(|| "—".to_owned(), |value| format::significant(value, 3))),
-            whole(jobs::run_state(cx, run)),
+            (jobs::run_stage(cx, run), jobs::run_state(cx, run)),
         ];
         for (text, tip) in data.map(whole).into_iter().chain(cells) {
             row.col(|ui| {
@@ -271,8 +274,14 @@ impl Compare {
             if button.clicked() {
                 self.renaming = Some((run.id, run.name.clone().unwrap_or_else(|| name.clone())));
             }
+            if run.state.is_active() {
+                let named = |key| t.with(key, [("name", name.as_str().into())]);
+                let names = ["compare-pause", "compare-resume", "compare-stop"].map(named);
+                jobs::hold(ui, cx, run, names.each_ref().map(String::as_str));
+                return;
+            }
             let hint = t.with("compare-forget", [("name", name.as_str().into())]);
-            if !run.state.is_active() && widgets::icon_button(ui, Icon::Close, &hint).clicked() {
+            if widgets::icon_button(ui, Icon::Close, &hint).clicked() {
                 cx.intents.push(Intent::AskForget(run.id));
             }
         });
@@ -287,7 +296,8 @@ impl Compare {
         let field = ui.add(
             TextEdit::singleline(text)
                 .char_limit(80)
-                .desired_width(ui.available_width()),
+                // Its frame counts as well.
+                .desired_width(ui.available_width() - 2.0 * STEP),
         );
         field.widget_info(|| {
             egui::WidgetInfo::labeled(Role::TextInput, true, cx.texts.get("compare-new-name"))

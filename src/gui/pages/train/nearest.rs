@@ -69,7 +69,9 @@ impl Nearest {
                     .on_hover_text(t.get("nearest-tip"));
                 let tip = t.get("steward-only-tip");
                 widgets::badge(ui, t.get("steward-only"), cx.palette.warn_text, tip);
-                ui.add(Label::new(cx.palette.caption(t.get("nearest-caption"))).truncate());
+                let caption = t.get("nearest-caption");
+                ui.add(Label::new(cx.palette.caption(caption)).truncate())
+                    .on_hover_text(caption);
             });
         });
         closed |= ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
