@@ -19,6 +19,12 @@ use pointillist::privacy::gaussian_sigma;
 use pointillist::privacy::ledger::Status;
 use pointillist::privacy::meaning::Meaning;
 use support::{PATIENCE, assert_no_missing_texts, opened, press, type_into, visit, wait, wait_for_label};
+use pointillist::privacy::meaning::{Meaning, of_hundred, rounded_up};
+use support::{
+    PATIENCE, assert_no_missing_texts, fill, press, type_into, visit, wait, wait_for_label, window,
+};
+
+const SIZE: [f32; 2] = [1440.0, 900.0];
 
 /// The German credit sample as a table of one's own: no teaching data, so a total applies.
 fn own_table(home: &Path) -> PathBuf {
@@ -49,6 +55,11 @@ fn open(home: &Path, language: Language) -> (Harness<'static, App>, Texts) {
 
 fn set_total(harness: &mut Harness<'static, App>, texts: &Texts) {
     visit(harness, texts.get("page-privacy"));
+    // What is missing is said, and a δ that is none.
+    assert!(shows(harness, texts.get("total-set-needs")));
+    fill(harness, (Role::SpinButton, "δ"), "2");
+    assert!(shows(harness, "“2”"));
+    fill(harness, (Role::SpinButton, "δ"), "1e-5");
     type_into(harness, texts.get("total-reason"), "a test");
     press(harness, texts.get("total-set"));
     wait(harness, "the total", |snapshot| {
@@ -99,11 +110,12 @@ fn an_epsilon_of_ones_own_is_read_as_its_functions_say() {
         for rate in [1.0, 10.0] {
             slide(&mut harness, texts.get("false-alarms-name"), rate);
             for meaning in [&whole, &pair] {
-                let found = format!("{:.2}\u{a0}%", 100.0 * meaning.true_positive_rate(rate / 100.0));
+                let found = rounded_up(100.0 * meaning.true_positive_rate(rate / 100.0), 2) + "\u{a0}%";
                 assert!(shows(&harness, &found), "{language:?} {rate}: {found}");
             }
-            let people = (whole.true_positive_rate(rate / 100.0) * 100.0).ceil();
-            let picture = texts.with("words-picture", [("found", people.to_string().into())]);
+            // As a certificate says it.
+            let people = of_hundred(whole.true_positive_rate(rate / 100.0));
+            let picture = texts.with("words-picture", [("found", people.into())]);
             assert!(shows(&harness, &picture), "{picture}");
         }
         // The point on the curve is the same choice.
@@ -114,7 +126,7 @@ fn an_epsilon_of_ones_own_is_read_as_its_functions_say() {
             .numeric_value();
         assert!((value.unwrap() - 2.0).abs() < 1e-9);
         slide(&mut harness, texts.get("prior-name"), 20.0);
-        let after = format!("{:.0}\u{a0}%", 100.0 * whole.precision(0.02, 0.2));
+        let after = of_hundred(whole.precision(0.02, 0.2)) + "\u{a0}%";
         assert!(shows(&harness, &after), "{after}");
         harness.check_accessibility();
         assert_no_missing_texts(&harness);
@@ -204,6 +216,14 @@ fn the_ledger_is_sorted_filtered_opened_and_taken_away() {
     let details = texts.with("ledger-details-of", [("number", "1".into())]);
     press(&mut harness, &details);
     assert!(shows(&harness, "a test"));
+    // The entry stays in its row while its details are open, and those have room to be read.
+    let row = harness.get_by_role_and_label(Role::Button, &details).rect();
+    let head = texts.with("ledger-sort", [("column", texts.get("ledger-number").into())]);
+    let head = harness.get_by_role_and_label(Role::Button, &head).rect();
+    assert!(
+        (row.left() - head.left()).abs() < 30.0 && row.top() > head.top(),
+        "{row:?} {head:?}"
+    );
     press(&mut harness, texts.get("details-close"));
     press(&mut harness, texts.get("ledger-export"));
     let target = home.path().join("ledger.csv");

@@ -162,8 +162,8 @@ impl Meaning {
 
     /// The odds of one unit in plain words: a fair guess beside the best attack. Numbers are rounded up.
     pub fn odds_sentence(&self, language: Language, unit: Unit) -> String {
-        let right = rounded_up(100.0 * self.accuracy(0.5));
-        let found = rounded_up(100.0 * self.true_positive_rate(0.01));
+        let right = of_hundred(self.accuracy(0.5));
+        let found = of_hundred(self.true_positive_rate(0.01));
         match (language, unit) {
             (Language::English, Unit::Row) => format!(
                 "Of 100 attackers who must each say whether one row is in the data, guessing gets 50 right; \
@@ -277,15 +277,18 @@ fn posterior_at(epsilon: f64, prior: f64) -> f64 {
     prior / (prior + (1.0 - prior) * (-epsilon).exp())
 }
 
-/// One decimal, never below, without a trailing zero.
-fn rounded_up(value: f64) -> String {
+/// A rate as how many of a hundred, as certificates say it: one decimal, never below, without a trailing zero.
+pub fn of_hundred(rate: f64) -> String {
+    let text = rounded_up(100.0 * rate, 1);
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// A figure of at most a hundred with so many decimals, never below it.
+pub fn rounded_up(value: f64, decimals: u8) -> String {
+    let scale = 10f64.powi(i32::from(decimals));
     // A hair's width of rounding must not push 62.0 to 62.1.
-    let tenths = (value * 10.0 - 1e-9).ceil().clamp(0.0, 1000.0);
-    if tenths % 10.0 == 0.0 {
-        format!("{}", tenths / 10.0)
-    } else {
-        format!("{:.1}", tenths / 10.0)
-    }
+    let shown = (value * scale - 1e-9).ceil().clamp(0.0, 100.0 * scale) / scale;
+    format!("{shown:.*}", usize::from(decimals))
 }
 
 #[cfg(test)]
@@ -364,7 +367,7 @@ mod tests {
         }
         .odds_sentence(Language::English, Unit::Row);
         assert!(nothing.contains("at most 100"), "{nothing}");
-        assert_eq!(rounded_up(62.0), "62");
+        assert_eq!(of_hundred(62.0 / 100.0), "62");
     }
 
     #[test]

@@ -66,6 +66,12 @@ impl Axis<'_> {
         let (low, high) = self.range;
         if !self.log {
             let marks = super::marks(self.range, count);
+            // One number alone is no scale: in a low picture they stand closer.
+            let marks = if marks.len() < 2 {
+                super::marks(self.range, 3.0)
+            } else {
+                marks
+            };
             return marks
                 .iter()
                 .map(|mark| (mark.value, (self.write)(mark.value)))
@@ -375,5 +381,15 @@ mod tests {
         let (low, high) = range_from_zero([3.0, 7.0].into_iter());
         assert!(low == 0.0 && high > 7.0);
         assert_eq!(range_from_zero(std::iter::empty()), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_low_picture_has_more_than_one_number_on_its_axis() {
+        for high in [0.3, 1.08, 3.24, 4.32, 7.0, 95.0] {
+            for count in [0.8, 1.0, 1.9, 4.0] {
+                let marks = axis((0.0, high), false).marks(count);
+                assert!(marks.len() > 1, "{high} {count}");
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The budget of the open data set: its gauge, its total, and how the spends added up over time.
 
-use eframe::egui::{self, Align, Layout, TextEdit, Ui};
+use eframe::egui::{self, Align, Layout, RichText, TextEdit, Ui};
 
 use crate::engine::command::Command;
 use crate::engine::snapshot::Dataset;
@@ -8,7 +8,7 @@ use crate::engine::{MeaningAnswer, is_charged};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::format;
 use crate::gui::plot::scene::{Axis, Look, Scene, Trace, range_from_zero};
-use crate::gui::theme::STEP;
+use crate::gui::theme::{SMALL, STEP};
 use crate::gui::widgets::{self, NumberField, number};
 use crate::num::Epsilon;
 use crate::privacy::ledger::{Budget, Entry};
@@ -17,24 +17,34 @@ use crate::privacy::ledger::{Budget, Entry};
 pub const HEIGHT: f32 = 166.0;
 /// The same where a total can be set.
 pub const WITH_FORM: f32 = 180.0;
+/// The total of a table of which little is spent.
+const USUAL_EPSILON: f64 = 10.0;
+/// Its δ.
+const USUAL_DELTA: f64 = 1e-5;
+/// The greatest δ of a total.
+const MOST_DELTA: f64 = 0.5;
 /// A day in milliseconds.
 const DAY: f64 = 86_400_000.0;
 
 /// What the form of a total holds between frames.
+#[derive(Default)]
 pub struct TotalForm {
-    epsilon: f64,
-    delta: f64,
+    /// ε and δ that a person has chosen; those to begin with follow what is spent.
+    epsilon: Option<f64>,
+    delta: Option<f64>,
     reason: String,
 }
 
-impl Default for TotalForm {
-    fn default() -> Self {
-        Self {
-            epsilon: 10.0,
-            delta: 1e-5,
-            reason: String::new(),
-        }
-    }
+/// The total to begin with: the usual one, or as much as is needed to hold what is spent and held already. δ has room
+/// for more to come.
+fn usual_total(epsilon: f64, delta: f64) -> (f64, f64) {
+    let epsilon = epsilon.ceil();
+    let delta = if delta > USUAL_DELTA {
+        10f64.powf((delta.log10() - 1e-9).ceil())
+    } else {
+        USUAL_DELTA
+    };
+    (epsilon.max(USUAL_EPSILON), delta.min(MOST_DELTA))
 }
 
 impl TotalForm {
@@ -105,12 +115,15 @@ impl TotalForm {
         );
         ui.add(egui::Label::new(cx.palette.caption(sum)).wrap());
         if budget.total.is_none() && !dataset.schema.public {
-            self.set_total(ui, cx);
+            self.set_total(ui, cx, budget);
         }
     }
 
-    fn set_total(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+    fn set_total(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, budget: &Budget) {
         let t = cx.texts;
+        let (spent, held) = (budget.spent, budget.reserved);
+        let usual = usual_total(spent.epsilon + held.epsilon, spent.delta + held.delta);
+        let (mut wanted, mut delta_wanted) = (self.epsilon.unwrap_or(usual.0), self.delta.unwrap_or(usual.1));
         ui.add_space(STEP / 2.0);
         ui.horizontal_wrapped(|ui| {
             let label = ui.label(t.get("total-epsilon"));
@@ -120,19 +133,25 @@ impl TotalForm {
                 is_live: true,
                 ..NumberField::new(t.get("total-epsilon"))
             };
-            epsilon.show(ui, cx, &mut self.epsilon).labelled_by(label.id);
+            let epsilon = epsilon.show(ui, cx, &mut wanted);
+            if epsilon.labelled_by(label.id).changed() {
+                self.epsilon = Some(wanted);
+            }
             let label = ui.label("δ");
             let delta = NumberField {
                 write: format::delta,
-                range: (0.0, 0.5),
+                range: (0.0, MOST_DELTA),
                 is_live: true,
                 ..NumberField::new("δ")
             };
-            delta.show(ui, cx, &mut self.delta).labelled_by(label.id);
+            let delta = delta.show(ui, cx, &mut delta_wanted);
+            if delta.labelled_by(label.id).changed() {
+                self.delta = Some(delta_wanted);
+            }
             let label = ui.label(t.get("total-reason"));
             ui.add(TextEdit::singleline(&mut self.reason).desired_width(220.0))
                 .labelled_by(label.id);
-            let epsilon = Epsilon::new(self.epsilon).ok();
+            let epsilon = Epsilon::new(wanted).ok();
             let refused = number::refused(ui.ctx(), t);
             let ready = epsilon.is_some() && !self.reason.trim().is_empty() && refused.is_none();
             let button = ui
@@ -145,10 +164,16 @@ impl TotalForm {
                 let reason = self.reason.trim().to_owned();
                 cx.send(Command::SetTotal {
                     epsilon,
-                    delta: self.delta,
+                    delta: delta_wanted,
                     reason,
                 });
                 self.reason.clear();
+            }
+            if let Some(refused) = refused {
+                let text = RichText::new(refused).size(SMALL).color(cx.palette.warn_text);
+                ui.add(egui::Label::new(text).wrap());
+            } else if self.reason.trim().is_empty() {
+                ui.label(cx.palette.caption(t.get("total-set-needs")));
             }
         });
     }
@@ -272,6 +297,14 @@ fn steps(amounts: impl Iterator<Item = (f64, f64)>) -> Vec<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_total_to_begin_with_holds_what_is_spent() {
+        assert_eq!(usual_total(0.0, 0.0), (10.0, 1e-5));
+        assert_eq!(usual_total(3.0, 1e-5), (10.0, 1e-5));
+        let (epsilon, delta) = usual_total(12.5, 3e-5);
+        assert!((epsilon - 13.0).abs() < 1e-9 && (delta - 1e-4).abs() < 1e-12);
+    }
 
     #[test]
     fn spends_add_up_in_steps() {

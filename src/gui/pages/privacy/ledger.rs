@@ -120,6 +120,11 @@ impl LedgerTable {
         });
     }
 
+    /// Whether an entry's details are in view.
+    pub const fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Draws the table, and the open entry's details beside it.
     pub fn show(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, answer: Option<&MeaningAnswer>) {
         let t = cx.texts;
@@ -142,13 +147,15 @@ impl LedgerTable {
         ui.horizontal_top(|ui| {
             if beside {
                 let width = ui.available_width() - DETAILS - 2.0 * STEP;
-                ui.allocate_ui(vec2(width, height), |ui| {
+                // Its rows stand under each other, whatever stands beside them.
+                ui.allocate_ui_with_layout(vec2(width, height), Layout::top_down(Align::Min), |ui| {
                     ui.set_width(width);
                     self.table(ui, cx, &ledger, (&rows, answer));
                 });
             }
-            ui.vertical(|ui| {
-                ui.set_width(ui.available_width());
+            let size = vec2(ui.available_width(), height);
+            ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+                ui.set_width(size.x);
                 let share = answer.and_then(|answer| answer.shares.get(&open.id).copied());
                 close = details::show(ui, cx, open, share);
             });
@@ -417,10 +424,13 @@ pub fn what(cx: &Cx<'_>, entry: &Entry) -> String {
             })
             .sum()
     });
-    let more = if steps > 0 {
-        t.with("run-steps", [("steps", format::count(steps).into())])
-    } else {
-        entry.description.clone()
+    // What looks at the data once has its steps in the words it was entered with only.
+    let entered = entry.description.split_once(" steps").map(|(count, _)| count);
+    let steps = Some(steps).filter(|steps| *steps > 0);
+    let steps = steps.or_else(|| entered?.parse().ok());
+    let more = match steps {
+        Some(steps) => t.with("run-steps", [("steps", format::count(steps).into())]),
+        None => entry.description.clone(),
     };
     [kind, &more]
         .into_iter()

@@ -29,6 +29,8 @@ const STACKED: f32 = 820.0;
 const MEANING: f32 = 400.0;
 /// The least height of the ledger's card.
 const LEAST_LEDGER: f32 = 204.0;
+/// The same while an entry is open: its details have to be read.
+const OPEN_LEDGER: f32 = 400.0;
 /// δ at which ε is read where neither a total nor a charge names one.
 const USUAL_DELTA: f64 = 1e-5;
 
@@ -62,7 +64,12 @@ impl PrivacyPage {
                     self.budget(ui, cx);
                     self.meaning(ui, cx);
                     let rest = height - (ui.cursor().top() - top) - 2.0;
-                    self.entries(ui, cx, rest.max(LEAST_LEDGER));
+                    let least = if self.table.is_open() && !self.supposing {
+                        OPEN_LEDGER
+                    } else {
+                        LEAST_LEDGER
+                    };
+                    self.entries(ui, cx, rest.max(least));
                 });
         });
     }
@@ -130,6 +137,8 @@ impl PrivacyPage {
     fn entries(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, height: f32) {
         let answer = self.answer(cx);
         let size = vec2(ui.available_width(), height);
+        let was_open = self.table.is_open();
+        let top = ui.cursor().min;
         card(ui, cx, size, |ui, cx| {
             ui.horizontal(|ui| {
                 let t = cx.texts;
@@ -150,6 +159,12 @@ impl PrivacyPage {
                 self.table.show(ui, cx, answer.as_deref());
             }
         });
+        if self.table.is_open() && !was_open {
+            // The card grows downwards with the next frame.
+            let grown = egui::Rect::from_min_size(top, vec2(size.x, OPEN_LEDGER));
+            ui.scroll_to_rect(grown, None);
+            ui.ctx().request_repaint();
+        }
     }
 
     /// The last answer about the open table, which may be of an earlier question.

@@ -9,7 +9,7 @@ use crate::gui::pages::privacy::reading::Reading;
 use crate::gui::plot::scene::{Axis, Handle, Look, Scene, Trace};
 use crate::gui::theme::{CONTROL, STEP};
 use crate::gui::widgets::{self, NumberRow, Slider};
-use crate::privacy::meaning::Meaning;
+use crate::privacy::meaning::{Meaning, of_hundred};
 
 /// At how many rates of false alarms a curve is drawn; they stand closer near 0, where it is steep.
 const POINTS: usize = 120;
@@ -198,7 +198,7 @@ fn picture(ui: &mut Ui, cx: &mut Cx<'_>, choices: &mut PrivacyChoices, reading: 
         "tradeoff-point",
         [
             ("rate", format::percent(choices.false_alarms).into()),
-            ("found", format::percent(found).into()),
+            ("found", format!("{}\u{a0}%", of_hundred(found)).into()),
         ],
     );
     let [whole, pair] = curve.of(reading).clone();

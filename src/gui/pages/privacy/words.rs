@@ -18,8 +18,8 @@ const HUNDRED: f32 = 144.0;
 /// Round stops of the belief before, in per cent.
 const BELIEFS: [f64; 5] = [1.0, 10.0, 50.0, 90.0, 99.0];
 
-/// A rate as people of a hundred: never fewer than it is.
-fn of_hundred(rate: f64) -> u64 {
+/// A rate as people of a hundred to draw: never fewer than it is.
+fn people(rate: f64) -> u64 {
     // A hair of rounding must not make 26 of 25.
     (rate * 100.0 - 1e-9).ceil().clamp(0.0, 100.0) as u64
 }
@@ -38,8 +38,11 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, choices: &mut PrivacyChoices, reading:
         .show(ui, |ui| {
             let unit = hidden(cx.snapshot.dataset.as_deref());
             let found = of_hundred(reading.whole.true_positive_rate(choices.false_alarms));
+            let rate = reading.whole.true_positive_rate(choices.false_alarms);
+            // The certificate's own words for a rate: what is read here and there agrees.
+            let found = meaning::of_hundred(rate);
             ui.horizontal_top(|ui| {
-                hundred(ui, cx, found);
+                hundred(ui, cx, (people(rate), &found));
                 ui.add_space(STEP);
                 ui.vertical(|ui| {
                     let sentence = t.with(
@@ -56,6 +59,12 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, choices: &mut PrivacyChoices, reading:
                         "words-odds",
                         [("right", right.to_string().into()), ("unit", word(unit).into())],
                     );
+                            ("found", found.as_str().into()),
+                        ],
+                    );
+                    ui.add(egui::Label::new(RichText::new(sentence).size(14.0)).wrap());
+                    let right = meaning::of_hundred(reading.whole.accuracy(0.5));
+                    let odds = t.with("words-odds", [("right", right.into())]);
                     ui.add(egui::Label::new(odds).wrap());
                     belief(ui, cx, choices, reading);
                 });
@@ -76,18 +85,16 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, choices: &mut PrivacyChoices, reading:
         });
 }
 
-/// A hundred people, those found filled.
-fn hundred(ui: &mut Ui, cx: &Cx<'_>, found: u64) {
+/// A hundred people, those found filled; and how many they are in words.
+fn hundred(ui: &mut Ui, cx: &Cx<'_>, (filled, found): (u64, &str)) {
     let (rect, response) = ui.allocate_exact_size(vec2(HUNDRED, HUNDRED), Sense::hover());
-    let name = cx
-        .texts
-        .with("words-picture", [("found", found.to_string().into())]);
+    let name = cx.texts.with("words-picture", [("found", found.into())]);
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &name));
     let cell = HUNDRED / 10.0;
     for person in 0..100_u64 {
         let (row, column) = ((person / 10) as f32, (person % 10) as f32);
         let center = rect.min + vec2((column + 0.5) * cell, (row + 0.5) * cell);
-        let color = if person < found {
+        let color = if person < filled {
             cx.palette.second
         } else {
             cx.palette.line
@@ -126,7 +133,7 @@ fn belief(ui: &mut Ui, cx: &Cx<'_>, choices: &mut PrivacyChoices, reading: &Read
         "prior-after",
         [
             ("prior", format::percent(choices.prior).into()),
-            ("after", format::percent(after).into()),
+            ("after", format!("{}\u{a0}%", meaning::of_hundred(after)).into()),
         ],
     );
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 9.0), Sense::hover());
@@ -187,9 +194,9 @@ fn two_readings(ui: &mut Ui, cx: &Cx<'_>, choices: &PrivacyChoices, reading: &Re
     ui.add(egui::Label::new(cx.palette.caption(t.get("readings-why"))).wrap());
 }
 
-/// A rate in per cent, with the digits that tell 99.97 from 100.
+/// A rate in per cent, with the digits that tell 99.97 from 100, and never below it.
 fn precise(rate: f64) -> String {
-    format!("{:.2}\u{a0}%", rate * 100.0)
+    format!("{}\u{a0}%", meaning::rounded_up(rate * 100.0, 2))
 }
 
 #[cfg(test)]
@@ -198,10 +205,12 @@ mod tests {
 
     #[test]
     fn people_of_a_hundred_are_rounded_up_and_no_more() {
-        assert_eq!(of_hundred(0.25), 25);
-        assert_eq!(of_hundred(0.2545), 26);
-        assert_eq!(of_hundred(0.0), 0);
-        assert_eq!(of_hundred(1.0), 100);
+        assert_eq!(people(0.25), 25);
+        assert_eq!(people(0.2545), 26);
+        assert_eq!(people(0.0), 0);
+        assert_eq!(people(1.0), 100);
+        assert_eq!(precise(0.0211), "2.11\u{a0}%");
+        assert_eq!(precise(0.021_101), "2.12\u{a0}%");
         assert_eq!(precise(0.9997), "99.97\u{a0}%");
     }
 }

@@ -14,6 +14,7 @@ use crate::gui::widgets;
 use crate::num::logspace::{normal_cdf, normal_quantile};
 use crate::num::{Delta, Epsilon};
 use crate::privacy::gaussian_sigma;
+use crate::privacy::meaning::of_hundred;
 use crate::train::PlanSummary;
 
 /// The false-alarm rate of the sentence about attackers.
@@ -182,6 +183,8 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
             ("gaussian", format!("{:.0}", (gaussian * 100.0).ceil()).into()),
             ("worst", format!("{:.0}", (worst * 100.0).ceil()).into()),
             ("unit", word(hidden(cx.snapshot.dataset.as_deref())).into()),
+            ("gaussian", of_hundred(gaussian).into()),
+            ("worst", of_hundred(worst).into()),
         ],
     );
     caption(ui, cx, &odds);
