@@ -36,7 +36,7 @@ use xlsx::XlsxOutput;
 /// The forms of a table file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TableFormat {
-    /// Text with a delimiter (a comma; a tab for `.tsv`).
+    /// Text with a delimiter (that of the schema's own file, or a comma; a tab for `.tsv`).
     Csv,
     /// Parquet, compressed with zstd.
     Parquet,

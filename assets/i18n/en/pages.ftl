@@ -356,6 +356,7 @@ export-choose-tip = Choose the file in a dialog
 export-files = Beside { $name } go { $papers }: its certificate (for programs and to read), the generator for more of it, and its recipe.
 export-ending = The name must end in .csv, .parquet, .arrow, .xlsx or .sqlite.
 export-ending-images = The name must have no ending (a folder of pictures), or end in -images-idx3-ubyte, .parquet or .npz.
+export-forms-images = Without an ending: a folder of PNG pictures with their labels. -images-idx3-ubyte, .parquet or .npz: all in one file.
 export-busy = An export is being written.
 export-empty-title = Nothing to export yet
 export-empty = A finished run brings the generator that synthetic data is drawn from.
@@ -391,6 +392,8 @@ file-recipe = Recipe
 file-generator = Generator
 export-copy-path = Copy the path
 export-copy-path-tip = Copies where the table lies; all its papers lie beside it
+export-copy-hash = Copy the SHA-256
+export-copy-hash-tip = Copies the hash of the file, as its certificate states it
 
 ## Privacy
 

@@ -347,6 +347,7 @@ export-choose-tip = 在对话框中选择文件
 export-files = { $name } 旁边还有 { $papers }：它的证书（供程序读取和供人阅读）、可以再生成数据的生成器，以及配方。
 export-ending = 文件名必须以 .csv、.parquet、.arrow、.xlsx 或 .sqlite 结尾。
 export-ending-images = 文件名不带扩展名（写成图像文件夹），或以 -images-idx3-ubyte、.parquet、.npz 结尾。
+export-forms-images = 没有扩展名：PNG 图片文件夹，附标签。-images-idx3-ubyte、.parquet 或 .npz：全部写入一个文件。
 export-busy = 正在写出数据。
 export-empty-title = 还没有可导出的内容
 export-empty = 完成一次训练之后，就有了用来生成数据的生成器。
@@ -382,6 +383,8 @@ file-recipe = 配方
 file-generator = 生成器
 export-copy-path = 复制路径
 export-copy-path-tip = 复制数据表所在的位置；其余文件都在旁边
+export-copy-hash = 复制 SHA-256
+export-copy-hash-tip = 复制文件的哈希值，与证书所写一致
 
 ## 隐私
 

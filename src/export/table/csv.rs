@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 use super::{Cells, ExportError, Sink, columns_of, is_missing};
 use crate::data::{CellFormat, Schema, write_number};
 
-/// A text file in the making: commas, or tabs in a `.tsv`.
+/// A text file in the making: tabs in a `.tsv`; else what the schema says that its table is read by, or commas.
 pub(super) struct CsvOutput {
     writer: Box<csv::Writer<Sink>>,
     formats: Vec<CellFormat>,
@@ -20,8 +20,9 @@ impl CsvOutput {
         let is_tabbed = path
             .extension()
             .is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
+        let known = schema.read.as_ref().and_then(|form| form.delimiter?.byte());
         let mut writer = csv::WriterBuilder::new()
-            .delimiter(if is_tabbed { b'\t' } else { b',' })
+            .delimiter(if is_tabbed { b'\t' } else { known.unwrap_or(b',') })
             .buffer_capacity(1 << 16)
             .from_writer(sink.clone());
         let columns = || schema.used_columns().map(|(_, column)| column);

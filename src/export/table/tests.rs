@@ -219,6 +219,35 @@ fn targets_are_checked_before_any_row() {
     ));
 }
 
+/// What was read with semicolons and decimal commas leaves so: the schema that says how it is read fits both.
+#[test]
+fn a_csv_file_has_the_delimiter_of_the_file_that_it_is_like() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("in.csv");
+    let rows = (0..40).fold("dose;ward\n".to_owned(), |text, row| {
+        text + &format!("{},{:02};{}\n", 1 + row % 7, row, ["a", "b"][row % 2])
+    });
+    std::fs::write(&source, rows).unwrap();
+    let table = read_table(&source, &ReadOptions::default(), &Progress::new()).unwrap();
+    let mut schema = crate::data::profile(&table, &Progress::new()).unwrap().schema;
+    schema.read = table.form().to_keep(&crate::data::FileForm::default(), &source);
+    schema.accept_suggestions();
+    let encoder = RowEncoder::new(&schema, &EncoderSettings::default()).unwrap();
+    let rows = encoder.encode(&table, &Progress::new()).unwrap();
+    let mut random = rand_chacha::ChaCha20Rng::seed_from_u64(1);
+    let batch = encoder.decode(&rows, None, &mut random).unwrap();
+    for (name, delimiter) in [("out.csv", ';'), ("out.tsv", '\t')] {
+        let path = folder.path().join(name);
+        let mut writer = TableWriter::create(&path, &schema, false).unwrap();
+        writer.write(&batch).unwrap();
+        writer.seal().unwrap().publish().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().take(2).collect();
+        assert_eq!(lines[0], format!("dose{delimiter}ward"));
+        assert!(lines[1].contains(',') && !lines[1].contains('"'), "{lines:?}");
+    }
+}
+
 /// Every table at hand goes through the schema that its profile suggests, an encoder without loss, and each form of
 /// file: what is read back is what was read.
 #[test]

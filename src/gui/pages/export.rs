@@ -201,6 +201,9 @@ impl ExportPage {
         });
         let path = typed_path(&self.path);
         files(ui, cx, &path);
+        if is_of_images(run) {
+            ui.add(egui::Label::new(cx.palette.caption(t.get("export-forms-images"))).wrap());
+        }
         let blocked = number::refused(ui.ctx(), t).or_else(|| self.blocked(cx, run, &path));
         ui.add_space(STEP / 2.0);
         cx.accent_button(ui, Action::Export, blocked.as_deref());
@@ -321,34 +324,10 @@ impl ExportPage {
     }
 
     fn written(&self, ui: &mut Ui, cx: &Cx<'_>, run: &RunView) {
-        let t = cx.texts;
         let Some(done) = self.done.as_ref().filter(|done| done.run == run.id) else {
             return;
         };
-        widgets::rule(ui, cx.palette);
-        ui.scope(|ui| {
-            ui.horizontal(|ui| {
-                widgets::dot(ui, cx.palette.ok);
-                ui.label(cx.palette.strong(written(cx, done)));
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    ui.label(cx.palette.caption(format::bytes(done.written.bytes)));
-                });
-            });
-            for (key, path) in [
-                (done.records.choose("file-table", "file-images"), &done.table),
-                ("file-certificate", &done.certificate),
-                ("file-page", &done.certificate_page),
-                ("file-recipe", &done.recipe),
-                ("file-generator", &done.generator),
-            ] {
-                certificate::fact(ui, cx, t.get(key), &path.display().to_string());
-            }
-            certificate::fact(ui, cx, "SHA-256", &done.written.sha256);
-            let copy = widgets::quiet_button(ui, cx.palette, t.get("export-copy-path"));
-            if copy.on_hover_text(t.get("export-copy-path-tip")).clicked() {
-                ui.ctx().copy_text(done.table.display().to_string());
-            }
-        });
+        certificate::written(ui, cx, done);
     }
 
     /// What the run makes now: what an export would hold.

@@ -2,6 +2,7 @@
 
 use eframe::egui::{self, Align, Layout, RichText, Sense, Ui, UiBuilder};
 
+use crate::engine::event::Exported;
 use crate::engine::snapshot::{RunClaims, RunState, RunView};
 use crate::export::certificate::{Guarantee, NotAccounted, NotProtected};
 use crate::gui::bars;
@@ -30,6 +31,43 @@ pub fn fact(ui: &mut Ui, cx: &Cx<'_>, name: &str, value: &str) {
     ui.scope_builder(UiBuilder::new().max_rect(right).layout(layout), |ui| {
         ui.add(egui::Label::new(value).truncate().selectable(true))
             .on_hover_text(value);
+    });
+}
+
+/// What was written, where it lies, and what can be taken along of that.
+pub fn written(ui: &mut Ui, cx: &Cx<'_>, done: &Exported) {
+    let t = cx.texts;
+    widgets::rule(ui, cx.palette);
+    ui.scope(|ui| {
+        ui.horizontal(|ui| {
+            widgets::dot(ui, cx.palette.ok);
+            ui.label(cx.palette.strong(super::written(cx, done)));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.label(cx.palette.caption(format::bytes(done.written.bytes)));
+            });
+        });
+        for (key, path) in [
+            (done.records.choose("file-table", "file-images"), &done.table),
+            ("file-certificate", &done.certificate),
+            ("file-page", &done.certificate_page),
+            ("file-recipe", &done.recipe),
+            ("file-generator", &done.generator),
+        ] {
+            fact(ui, cx, t.get(key), &path.display().to_string());
+        }
+        fact(ui, cx, "SHA-256", &done.written.sha256);
+        ui.horizontal_wrapped(|ui| {
+            let copies = [
+                ("export-copy-path", done.table.display().to_string()),
+                ("export-copy-hash", done.written.sha256.clone()),
+            ];
+            for (key, text) in copies {
+                let copy = widgets::quiet_button(ui, cx.palette, t.get(key));
+                if copy.on_hover_text(t.get(&format!("{key}-tip"))).clicked() {
+                    ui.ctx().copy_text(text);
+                }
+            }
+        });
     });
 }
 
