@@ -293,6 +293,8 @@ impl Workbench {
         }
         let page = self.page;
         egui::Panel::left("rail")
+            // It has no edge to drag, and so none for the tab key to stop at.
+            .resizable(false)
             .exact_size(if narrow || folded.rail { 44.0 } else { 148.0 })
             .frame(frame(p.rail, Margin::symmetric(8, 10)))
             .show(ui, |ui| bars::rail(ui, cx, page, (narrow, folded.rail)));
