@@ -22,11 +22,11 @@ pub struct Label {
 }
 
 /// What it costs to stand a step further away from what is named.
-const STEP_COST: usize = 4;
+const STEP_COST: usize = 2;
 /// What it costs to cover a piece of a curve.
 const HIT_COST: usize = 3;
 /// Pieces beyond these cost no more: a name that covers some of a restless curve is better than one far away from it.
-const MOST_HITS: usize = 8;
+const MOST_HITS: usize = 4;
 
 /// Places labels into the frame, one after the other, so that none covers another label, as few as can be cover a
 /// curve, and each stands near what it names.
