@@ -17,14 +17,10 @@ use pointillist::gui::i18n::Texts;
 use pointillist::num::{Delta, Epsilon};
 use pointillist::privacy::gaussian_sigma;
 use pointillist::privacy::ledger::Status;
-use pointillist::privacy::meaning::Meaning;
-use support::{PATIENCE, assert_no_missing_texts, opened, press, type_into, visit, wait, wait_for_label};
 use pointillist::privacy::meaning::{Meaning, of_hundred, rounded_up};
 use support::{
-    PATIENCE, assert_no_missing_texts, fill, press, type_into, visit, wait, wait_for_label, window,
+    PATIENCE, assert_no_missing_texts, fill, opened, press, type_into, visit, wait, wait_for_label,
 };
-
-const SIZE: [f32; 2] = [1440.0, 900.0];
 
 /// The German credit sample as a table of one's own: no teaching data, so a total applies.
 fn own_table(home: &Path) -> PathBuf {

@@ -37,7 +37,6 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, choices: &mut PrivacyChoices, reading:
         .auto_shrink(false)
         .show(ui, |ui| {
             let unit = hidden(cx.snapshot.dataset.as_deref());
-            let found = of_hundred(reading.whole.true_positive_rate(choices.false_alarms));
             let rate = reading.whole.true_positive_rate(choices.false_alarms);
             // The certificate's own words for a rate: what is read here and there agrees.
             let found = meaning::of_hundred(rate);
@@ -49,22 +48,16 @@ pub fn show(ui: &mut Ui, cx: &mut Cx<'_>, choices: &mut PrivacyChoices, reading:
                         "words-found",
                         [
                             ("alarms", format::percent(choices.false_alarms).into()),
-                            ("found", found.to_string().into()),
+                            ("found", found.as_str().into()),
                             ("unit", word(unit).into()),
                         ],
                     );
                     ui.add(egui::Label::new(RichText::new(sentence).size(14.0)).wrap());
-                    let right = of_hundred(reading.whole.accuracy(0.5));
+                    let right = meaning::of_hundred(reading.whole.accuracy(0.5));
                     let odds = t.with(
                         "words-odds",
-                        [("right", right.to_string().into()), ("unit", word(unit).into())],
+                        [("right", right.into()), ("unit", word(unit).into())],
                     );
-                            ("found", found.as_str().into()),
-                        ],
-                    );
-                    ui.add(egui::Label::new(RichText::new(sentence).size(14.0)).wrap());
-                    let right = meaning::of_hundred(reading.whole.accuracy(0.5));
-                    let odds = t.with("words-odds", [("right", right.into())]);
                     ui.add(egui::Label::new(odds).wrap());
                     belief(ui, cx, choices, reading);
                 });

@@ -180,8 +180,6 @@ fn summary_lines(ui: &mut Ui, cx: &Cx<'_>, page: &TrainPage, summary: &PlanSumma
     let odds = t.with(
         "cost-odds",
         [
-            ("gaussian", format!("{:.0}", (gaussian * 100.0).ceil()).into()),
-            ("worst", format!("{:.0}", (worst * 100.0).ceil()).into()),
             ("unit", word(hidden(cx.snapshot.dataset.as_deref())).into()),
             ("gaussian", of_hundred(gaussian).into()),
             ("worst", of_hundred(worst).into()),
