@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 
 use eframe::egui::accesskit::Role;
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
-use pointillist::data::Kind;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use pointillist::data::{Kind, ProfileWarning};
 use pointillist::engine::settings::Language;
 use pointillist::gui::App;
 use pointillist::gui::i18n::Texts;
@@ -64,7 +64,9 @@ fn decimal_commas_and_a_text_for_a_missing_number_are_told_at_the_column() {
             !dataset.schema.find(COLUMN).unwrap().is_used(),
             "dropped at first"
         );
-        let dropped = texts.say(&dataset.warnings[0].message);
+        let of_column = |warning: &&ProfileWarning| warning.column.as_deref() == Some(COLUMN);
+        let dropped = dataset.warnings.iter().find(of_column).unwrap();
+        let dropped = texts.say(&dropped.message);
         assert!(says(&harness, &dropped));
         choose_kind(&mut harness, &texts, Kind::Continuous);
         assert!(!says(&harness, &dropped), "it is dropped no longer");
@@ -90,7 +92,7 @@ fn decimal_commas_and_a_text_for_a_missing_number_are_told_at_the_column() {
         let reading = harness
             .query_all_by_role(Role::Button)
             .find(|node| {
-                let label = node.label().unwrap_or_default();
+                let label = node.accesskit_node().label().unwrap_or_default();
                 label.contains("(1234,5)") || label.contains("（1234,5）")
             })
             .expect("decimal commas are offered");

@@ -304,10 +304,8 @@ fn when_the_newest_run_is_deleted_another_can_be_started() {
         wait(&mut harness, "the run's going", |snapshot| {
             snapshot.runs.len() == left
         });
-        let buttons = harness.query_all_by_role_and_label(Role::Button, texts.get("action-start"));
-        let is_dead = buttons
-            .into_iter()
-            .any(|button| button.accesskit_node().is_disabled());
+        let mut buttons = harness.query_all_by_role_and_label(Role::Button, texts.get("action-start"));
+        let is_dead = buttons.any(|button| button.accesskit_node().is_disabled());
         assert!(!is_dead, "with {left} left");
     }
     start(&mut harness, &texts, SHORT);
@@ -336,8 +334,9 @@ fn a_run_that_goes_on_stands_first_and_is_held_in_the_table() {
         button.rect().left()
     };
     assert!(left(&harness, "run-pause") < left(&harness, "run-forget"));
-    let name = harness.state().snapshot().runs[0].dataset.clone();
-    let own = format!("DPGAN · {name} · ε 1");
+    let method = harness.state().snapshot().runs[0].method.name();
+    let method = texts.get(&format!("method-{method}"));
+    let own = format!("{method} · german_credit · ε 1");
     press(&mut harness, &named(&texts, "compare-pause", &own));
     wait(&mut harness, "the pause", |snapshot| {
         snapshot.runs[0].state == RunState::Paused

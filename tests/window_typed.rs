@@ -143,13 +143,13 @@ fn a_decimal_comma_is_read_and_what_cannot_be_read_is_said() {
     assert_eq!(harness.state().workbench().page(), Page::Data);
     let upper = texts.with("bound-upper", [("column", "credit_amount".into())]);
     fill(&mut harness, (Role::TextInput, &upper), "12,5,1");
-    says(&harness, "cannot be read as a number", true);
+    says(&harness, "cannot be read as a whole number", true);
     fill(&mut harness, (Role::TextInput, &upper), "25,000");
     wait(&mut harness, "the bound", |snapshot| {
         let schema = &snapshot.dataset.as_ref().unwrap().schema;
         let upper = schema.find("credit_amount").unwrap().upper.clone();
         upper.is_some_and(|upper| upper.to_string() == "25000")
     });
-    says(&harness, "cannot be read as a number", false);
+    says(&harness, "cannot be read as a whole number", false);
     assert_no_missing_texts(&harness);
 }
