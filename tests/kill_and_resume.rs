@@ -287,6 +287,94 @@ fn a_killed_run_on_images_goes_on_with_its_account_intact() {
     check_papers(&bench, &result, &out, first["lost_steps"].as_u64().unwrap(), 1);
 }
 
+/// What a run has left when the program is killed between the end of its account and the end of its export.
+fn killed_at_its_export(method: &[&str]) {
+    let bench = Bench::new();
+    let input = bench.visits(600);
+    let out = bench.path("synthetic.csv");
+    let mut arguments = vec!["synthesize", text(&input), "--epsilon", "2", "--delta", "1e-5"];
+    arguments.extend(["--rows", "3000000", "--out", text(&out), "--method"]);
+    arguments.extend(method);
+    let kill = |arguments: &[&str]| {
+        let mut child = bench
+            .program()
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        // More than what is tried before anything is spent.
+        let is_writing = || {
+            let mut files = std::fs::read_dir(out.parent().unwrap()).unwrap().flatten();
+            files.any(|file| {
+                file.file_name().to_string_lossy().starts_with(".synthetic.csv.")
+                    && file.metadata().is_ok_and(|data| data.len() > 2 << 20)
+            })
+        };
+        while !is_writing() {
+            assert!(start.elapsed() < Duration::from_secs(240), "nothing is written");
+            assert!(child.try_wait().unwrap().is_none(), "the run ended by itself");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Somebody holds it, so it is not offered.
+        assert!(interrupted(&bench).is_empty());
+        assert!(child.try_wait().unwrap().is_none(), "the export ended by itself");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // What it had begun to write is not its output, and the next one of that name is told from it.
+        for file in std::fs::read_dir(out.parent().unwrap()).unwrap().flatten() {
+            if file.file_name().to_string_lossy().starts_with(".synthetic.csv.") {
+                std::fs::remove_file(file.path()).unwrap();
+            }
+        }
+    };
+    kill(&arguments);
+    let charged = entry(&bench, 1);
+    assert_eq!(charged["status"], "finished");
+    assert!(!out.exists());
+    let left = interrupted(&bench);
+    assert_eq!(
+        (&left[0]["id"], &left[0]["ended"]),
+        (&Value::from("entry-1"), &Value::from(true))
+    );
+    // The same in a resumption.
+    kill(&[
+        "runs",
+        "resume",
+        "latest",
+        "--rows",
+        "3000000",
+        "--out",
+        text(&out),
+    ]);
+    let copy = Bench::new();
+    copy_folder(&bench.home(), &copy.home());
+    copy.json(&["runs", "discard", "latest"]);
+    assert_eq!(entry(&copy, 1), charged, "what is settled stays as it is");
+    assert!(files(&copy).is_empty());
+
+    let result = bench.json(&["runs", "resume", "latest", "--rows", "50", "--out", text(&out)]);
+    assert_eq!(result["rows"], 50);
+    assert_eq!(entry(&bench, 1), charged, "nothing is charged again");
+    let verified = bench.json(&[
+        "verify",
+        result["certificate"].as_str().unwrap(),
+        "--data",
+        text(&out),
+    ]);
+    assert_eq!(verified["verified"], true, "{verified}");
+    assert_eq!(certificate(&result)["events"], charged["events"]);
+    assert!(certificate(&result).get("resumed").is_none_or(Value::is_null));
+    assert!(files(&bench).is_empty() && interrupted(&bench).is_empty());
+}
+
+#[test]
+fn a_run_that_is_killed_at_its_export_is_exported_without_another_charge() {
+    killed_at_its_export(&["dpgan", "--steps", "40", "--set", "batch-size=64"]);
+    killed_at_its_export(&["gem", "--steps", "40"]);
+}
+
 #[test]
 fn after_a_single_release_nothing_is_lost() {
     let bench = Bench::new();

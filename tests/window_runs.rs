@@ -393,6 +393,17 @@ fn a_runs_name_is_there_again_after_a_restart() {
         wait(&mut harness, "the run that was cut short", |snapshot| {
             !snapshot.interrupted.is_empty()
         });
+        // The one that had ended and was not exported comes back as it was, without another step.
+        let before = harness.state().snapshot().ledger.entries.clone();
+        press(&mut harness, texts.get("interrupted-resume"));
+        wait(&mut harness, "the run that had ended", |snapshot| {
+            let run = snapshot.runs.first();
+            run.is_some_and(|run| {
+                run.name.as_deref() == Some("first") && matches!(run.state, RunState::Finished(_))
+            }) && snapshot.loading.is_none()
+        });
+        assert_eq!(harness.state().snapshot().ledger.entries, before);
+        harness.run_steps(4);
         let banner = harness.query_all_by_label_contains(called).count();
         assert!(banner > 0, "the banner calls it by its name");
         press(&mut harness, texts.get("interrupted-resume"));

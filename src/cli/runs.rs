@@ -26,6 +26,7 @@ const HELP: &str = "\
 A private run reserves its whole plan in the ledger before it starts, and a crash leaves that charged.
 `resume` goes on under the same reservation: steps that may have been done since the last checkpoint count as done, so
 that no noisy look at the data is ever made twice, and the run ends as many steps earlier. Nothing more is charged.
+A run that had ended and was only not exported yet is listed too: `resume` writes its files, and learns nothing more.
 `discard` throws away what is kept. What may have been done stays charged; the rest of the reservation is free again.";
 
 #[derive(Debug, Subcommand)]
@@ -146,6 +147,13 @@ fn line(run: &InterruptedRun) -> String {
         Some(target) => format!("ε {} at δ {}", target.epsilon, target.delta),
         None => "no DP claim".to_owned(),
     };
+    if run.is_ended {
+        return format!(
+            "{} on {}  {promise}  has ended and is paid for, and was not exported: `resume` writes its files",
+            run.method.name(),
+            run.dataset
+        );
+    }
     let lost = match run.lost() {
         0 => String::new(),
         lost => format!(" ({lost} since the checkpoint count as done)"),
@@ -174,6 +182,7 @@ fn describe(known: &Interrupted) -> Value {
             "lost_steps": run.lost(),
             "steps": run.steps,
             "resumed": run.resumed,
+            "ended": run.is_ended,
         }),
         Err(problem) => json!({
             "id": known.id,

@@ -16,9 +16,11 @@ use crate::engine::snapshot::Dataset;
 use crate::export::certificate::Resumed;
 use crate::export::{CheckpointFile, ExportError, Recipe, StepJournal, write_atomically};
 use crate::message;
+use crate::num::RandomOrigin;
 use crate::num::files::read_whole;
 use crate::privacy::ledger::{Entry, EntryId, Status};
 use crate::privacy::{CountedEvent, EventList, PrivacyEvent};
+use crate::train::StopReason;
 use crate::train::keep::TakenUp;
 
 /// How the name of a checkpoint ends.
@@ -62,6 +64,26 @@ pub(super) struct KeptRun {
     pub looked: bool,
     /// How often it was taken up before.
     pub resumed: Resumed,
+    /// What it came to, if it has ended: the checkpoint holds its generator then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
+}
+
+/// What a run came to, beside its generator and what its plan says already.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Ended {
+    /// Every look at private rows, as it happened.
+    pub executed: EventList,
+    /// ε of what was executed.
+    pub epsilon: Option<f64>,
+    /// Steps done.
+    pub steps_done: u64,
+    /// Why it ended.
+    pub stopped: StopReason,
+    /// Where its noise came from.
+    pub random: RandomOrigin,
+    /// Whether a person may have chosen its end by private figures.
+    pub chose_checkpoint: bool,
 }
 
 impl KeptRun {
@@ -107,6 +129,8 @@ pub struct InterruptedRun {
     pub is_images: bool,
     /// Whether all that the run was to spend counts as spent: thrown away, it frees nothing.
     pub is_all_spent: bool,
+    /// Whether it has ended and is charged, and only its export is missing.
+    pub is_ended: bool,
 }
 
 impl InterruptedRun {
@@ -297,6 +321,7 @@ impl KeptFiles {
             schema: Arc::new(run.data.schema()?),
             is_images: run.data.images.is_some(),
             is_all_spent: run.events_until(at) == run.planned,
+            is_ended: run.ended.is_some(),
         })
     }
 
@@ -423,6 +448,8 @@ pub(super) fn sort_out(home: &Path, found: Vec<Interrupted>, open: Option<&[Entr
     for interrupted in found {
         let files = KeptFiles::of(home, &interrupted.id);
         let is_settled = match (interrupted.entry, open) {
+            // It waits for its export, which is paid for.
+            _ if matches!(&interrupted.run, Ok(run) if run.is_ended) => false,
             (Some(entry), Some(open)) => !open.contains(&entry),
             // One without a promise that has no checkpoint has nothing to go on from.
             (None, _) => !files.checkpoint().exists(),

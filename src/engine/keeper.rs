@@ -9,7 +9,7 @@ use crate::engine::command::RunId;
 use crate::engine::coordinator::Note;
 use crate::engine::curves::SharedCurves;
 use crate::engine::event::{Area, Problem};
-use crate::engine::interrupted::{KeptFiles, KeptRun, folder};
+use crate::engine::interrupted::{Ended, KeptFiles, KeptRun, folder};
 use crate::engine::told;
 use crate::export::{ExportError, StepJournal, save_checkpoint, write_atomically};
 use crate::message;
@@ -101,8 +101,19 @@ impl RunKeeper {
         kept.curves = Some(curves);
     }
 
-    /// The run's account is settled: nothing is left to be taken up. What cannot be removed is cleared away at the next
-    /// start, which finds no open reservation to go with it.
+    /// The run has ended: from now on its generator is kept, and not how far it is.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn end(&self, ended: Ended, generator: &Checkpoint) -> Result<(), ExportError> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.is_over = true;
+        kept.run.ended = Some(ended);
+        save_checkpoint(&kept.files.checkpoint(), &kept.run, generator)
+    }
+
+    /// Nothing is left to be taken up: the run is exported, or its account is settled without a result. What cannot be
+    /// removed is cleared away at the next start, which finds no open reservation to go with it.
     pub fn finish(&self) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.is_over = true;

@@ -1,6 +1,7 @@
 //! One run, on its own thread: plan, encode, reserve, train, settle.
 
 mod account;
+mod ended;
 mod keep;
 
 use std::path::PathBuf;
@@ -41,6 +42,8 @@ pub(super) struct FinishedRun {
     pub choices: Choices,
     /// How often it was cut short and taken up again.
     pub resumed: Resumed,
+    /// Keeps what was paid for until it is exported.
+    pub keeper: Option<RunKeeper>,
 }
 
 impl FinishedRun {
@@ -142,6 +145,10 @@ impl RunJob {
         let dataset = Arc::clone(&self.dataset);
         let held = self.take_up()?;
         self.use_a_device_that_opens();
+        let held = match held {
+            Some(held) if held.run.ended.is_some() => return Ok(self.finish_ended(held)?),
+            other => other,
+        };
         let plan = Planned::of(&self.request, &dataset)?;
         let summary = plan.summary();
         let _ = self.notes.send(Note::RunPlanned {
@@ -229,11 +236,13 @@ impl RunJob {
             }
             _ => {}
         }
-        let ended = self.settle_outcome(entry, (&summary, &planned), outcome, &kept.resumed);
-        // Settled first: were the files gone before, a crash in between would leave nothing to go on from.
-        if let Some(keeper) = &kept.keeper {
-            keeper.finish();
-        }
+        let (trained, keeper) = self.settle_and_keep(
+            &kept,
+            entry,
+            (&summary, &planned),
+            outcome,
+            choices.chose_checkpoint,
+        )?;
         Ok(FinishedRun {
             request: self.request,
             dataset,
@@ -241,9 +250,10 @@ impl RunJob {
             plan: summary,
             planned,
             entry,
-            trained: ended?,
+            trained,
             choices,
             resumed: kept.resumed,
+            keeper,
         })
     }
 

@@ -18,6 +18,7 @@ use crate::model::image::{ImageGeneratorNet, ImageGeneratorShape};
 use crate::model::{DeviceKind, Generator, GeneratorShape, NamedTensor};
 use crate::num::files::read_whole;
 use crate::train::image::ImageGenerator;
+use crate::train::keep::Checkpoint;
 use crate::train::{PlanSummary, Synthesizer, TableGenerator, heads_of};
 
 /// Far more than the largest generator that can be set up.
@@ -156,23 +157,66 @@ impl GeneratorFile {
     /// # Errors
     /// When the metadata or a tensor cannot be written in this format.
     pub fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, ExportError> {
-        let metadata = Metadata {
+        let json = serde_json::to_string(&self.metadata()).map_err(|error| ExportError::Unwritable {
+            path: path.into(),
+            reason: error.to_string(),
+        })?;
+        pack(path, KEY, json, &self.tensors())
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata {
             version: VERSION,
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
             parts: Parts::of(&self.generator),
             plan: self.plan.clone(),
             certificate: self.certificate.clone(),
-        };
-        let unwritable = |reason: String| ExportError::Unwritable {
+        }
+    }
+
+    fn tensors(&self) -> Vec<NamedTensor> {
+        match &self.generator {
+            Synthesizer::Table(generator) => generator.network().tensors(),
+            Synthesizer::Images(generator) => generator.network().tensors(),
+        }
+    }
+
+    /// The same as the last checkpoint of its run: what is left of one that has ended until it is exported.
+    ///
+    /// # Errors
+    /// When the metadata cannot be written as JSON.
+    pub fn to_checkpoint(&self, step: u64) -> Result<Checkpoint, serde_json::Error> {
+        Ok(Checkpoint {
+            step,
+            state: serde_json::to_value(self.metadata())?,
+            tensors: self.tensors(),
+        })
+    }
+
+    /// What [`Self::to_checkpoint`] has kept; `path` is named in errors.
+    ///
+    /// # Errors
+    /// When the checkpoint is none of a generator, or its parts do not fit together.
+    pub fn from_checkpoint(
+        path: &Path,
+        checkpoint: Checkpoint,
+        device: DeviceKind,
+    ) -> Result<Self, ExportError> {
+        let bad = |reason: String| ExportError::NotACheckpoint {
             path: path.into(),
             reason,
         };
-        let json = serde_json::to_string(&metadata).map_err(|error| unwritable(error.to_string()))?;
-        let tensors = match &self.generator {
-            Synthesizer::Table(generator) => generator.network().tensors(),
-            Synthesizer::Images(generator) => generator.network().tensors(),
-        };
-        pack(path, KEY, json, &tensors)
+        let metadata = serde_json::from_value(checkpoint.state).map_err(|error| bad(error.to_string()))?;
+        Self::assemble(metadata, &checkpoint.tensors, device).map_err(bad)
+    }
+
+    fn assemble(metadata: Metadata, tensors: &[NamedTensor], device: DeviceKind) -> Result<Self, String> {
+        let device = device.open().map_err(|error| error.to_string())?;
+        Ok(Self {
+            generator: metadata.parts.assemble(tensors, &device)?,
+            plan: metadata.plan,
+            certificate: metadata.certificate,
+        })
     }
 
     /// What may be claimed of rows drawn from the generator, in words: what its certificate claims.
@@ -203,12 +247,7 @@ impl GeneratorFile {
         check_version(path, &json, VERSION, bad)?;
         let metadata: Metadata = serde_json::from_str(&json).map_err(|error| bad(error.to_string()))?;
         let tensors = tensors_of(&bytes, &json).map_err(bad)?;
-        let device = device.open().map_err(|error| bad(error.to_string()))?;
-        Ok(Self {
-            generator: metadata.parts.assemble(&tensors, &device).map_err(bad)?,
-            plan: metadata.plan,
-            certificate: metadata.certificate,
-        })
+        Self::assemble(metadata, &tensors, device).map_err(bad)
     }
 }
 

@@ -82,9 +82,11 @@ pub fn title(cx: &Cx<'_>, waiting: &Interrupted) -> String {
         let called = waiting.name.as_ref().unwrap_or(&waiting.id);
         return t.with("interrupted-title-unknown", [("id", called.as_str().into())]);
     };
-    let key = match &waiting.name {
-        Some(_) => "interrupted-title-named",
-        None => "interrupted-title",
+    let key = match (&waiting.name, run.is_ended) {
+        (Some(_), false) => "interrupted-title-named",
+        (None, false) => "interrupted-title",
+        (Some(_), true) => "interrupted-title-ended-named",
+        (None, true) => "interrupted-title-ended",
     };
     t.with(
         key,
@@ -105,7 +107,9 @@ fn resume_text(cx: &Cx<'_>, run: &InterruptedRun) -> String {
         return t.get("interrupted-resume-no-claim").to_owned();
     }
     let entry = run.entry.map(|entry| entry.to_string()).unwrap_or_default();
-    let key = if run.lost() > 0 {
+    let key = if run.is_ended {
+        "interrupted-resume-ended"
+    } else if run.lost() > 0 {
         "interrupted-resume-lost"
     } else {
         "interrupted-resume-text"
@@ -125,6 +129,7 @@ pub fn discard_text(cx: &Cx<'_>, waiting: &Interrupted) -> String {
     let t = cx.texts;
     match &waiting.run {
         Ok(run) if run.target.is_none() => t.get("interrupted-discard-no-claim").to_owned(),
+        Ok(run) if run.is_ended => t.get("interrupted-discard-ended").to_owned(),
         Ok(run) if run.is_all_spent => t.get("interrupted-discard-all").to_owned(),
         Ok(run) => t.with(
             "interrupted-discard-text",

@@ -280,6 +280,8 @@ plot-follow-tip = Show the whole run again and follow it
 
 interrupted-title = { $method } on { $name } was cut short: kept at step { $step } of { $steps }
 interrupted-title-named = “{ $called }” ({ $method } on { $name }) was cut short: kept at step { $step } of { $steps }
+interrupted-title-ended = { $method } on { $name } has ended and was not exported
+interrupted-title-ended-named = “{ $called }” ({ $method } on { $name }) has ended and was not exported
 interrupted-title-unknown = The run { $id } was cut short
 interrupted-later = Ask again at the next start
 interrupted-resume = Resume
@@ -287,11 +289,13 @@ interrupted-discard = Discard
 interrupted-keep = Keep it
 interrupted-resume-text = Resume goes on from there under the same reservation (entry { $entry }): nothing more is charged.
 interrupted-resume-lost = Resume goes on under the same reservation (entry { $entry }): nothing more is charged. { $lost } steps that may have been done since count as done, so the run goes on at step { $at } and ends as many steps earlier.
+interrupted-resume-ended = Resume brings it back as it was, ready for its export (entry { $entry }): nothing is learned again, and nothing more is charged.
 interrupted-resume-no-claim = Resume goes on from there. The run makes no promise, so nothing is charged.
 interrupted-unusable = It cannot be resumed, and what it reserved stays charged.
 interrupted-discard-title = Discard what is kept of this run?
 interrupted-discard-text = What it has learned is lost. Steps up to { $at } of { $steps } may have looked at the rows and stay charged, with all that was released before them; the rest of the reservation is free again.
 interrupted-discard-all = What it has learned is lost. All that the run was to spend was spent before it was cut short, so its whole reservation stays charged.
+interrupted-discard-ended = What it has learned is lost. It had ended, so what it spent stays charged.
 interrupted-discard-no-claim = What it has learned is lost. Nothing was charged for it.
 interrupted-discard-unusable = Nobody can tell how far it came, so its whole reservation stays charged.
 

@@ -274,6 +274,8 @@ plot-follow-tip = 重新显示整个过程并跟随
 
 interrupted-title = { $name } 上的{ $method }训练中断了：保存在第 { $step } 步，共 { $steps } 步
 interrupted-title-named = “{ $called }”（{ $name } 上的{ $method }）中断了：保存在第 { $step } 步，共 { $steps } 步
+interrupted-title-ended = { $name } 上的{ $method }训练已结束，但尚未导出
+interrupted-title-ended-named = “{ $called }”（{ $name } 上的{ $method }）已结束，但尚未导出
 interrupted-title-unknown = 训练 { $id } 中断了
 interrupted-later = 下次启动时再问
 interrupted-resume = 继续
@@ -281,11 +283,13 @@ interrupted-discard = 丢弃
 interrupted-keep = 保留
 interrupted-resume-text = “继续”会在同一预留（第 { $entry } 条）下从那里进行：不再计费。
 interrupted-resume-lost = “继续”会在同一预留（第 { $entry } 条）下进行：不再计费。此后可能走过的 { $lost } 步按已走计，因此从第 { $at } 步继续，并提前同样多步结束。
+interrupted-resume-ended = “继续”会让它恢复原样，可以导出（第 { $entry } 条）：不再学习，也不再计费。
 interrupted-resume-no-claim = “继续”会从那里进行。这次训练不作承诺，因此不计费。
 interrupted-unusable = 它无法继续，已预留的仍然计费。
 interrupted-discard-title = 丢弃这次训练所保存的内容？
 interrupted-discard-text = 已学到的内容会丢失。直到第 { $at } 步（共 { $steps } 步）可能已看过数据行，连同此前发布的内容仍然计费；预留的其余部分重新可用。
 interrupted-discard-all = 已学到的内容会丢失。这次运行要花费的全部预算在中断之前就已花掉，因此全部预留仍计为支出。
+interrupted-discard-ended = 已学到的内容会丢失。它已经结束，因此所花费的仍然计费。
 interrupted-discard-no-claim = 已学到的内容会丢失。它没有计费。
 interrupted-discard-unusable = 无法知道它走了多远，因此整个预留仍然计费。
 

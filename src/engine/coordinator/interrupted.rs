@@ -134,6 +134,7 @@ impl Coordinator {
         let held = files.take_up();
         if let Ok((run, taken, _)) = &held
             && let Some(entry) = run.entry
+            && run.ended.is_none()
         {
             self.settle_abandoned(run, entry, taken.charged)?;
         }
@@ -142,8 +143,8 @@ impl Coordinator {
         {
             return Err(problem.clone());
         }
-        // Unreadable, or cut short before its first checkpoint.
-        if held.is_err()
+        // Unreadable, cut short before its first checkpoint, or at its end and perhaps settled already.
+        if held.as_ref().map_or(true, |(run, ..)| run.ended.is_some())
             && let Some(entry) = files.entry()
         {
             self.settle_in_full(entry)?;

@@ -43,6 +43,20 @@ struct Run {
     kept: Option<KeptFiles>,
 }
 
+impl Run {
+    /// Nothing of it needs to outlive the program any more.
+    fn let_go(&mut self) {
+        self.kept = None;
+        if let Some(keeper) = self
+            .finished
+            .as_ref()
+            .and_then(|finished| finished.keeper.as_ref())
+        {
+            keeper.finish();
+        }
+    }
+}
+
 impl Runs {
     pub fn views(&self) -> Vec<Arc<RunView>> {
         self.runs.iter().map(|run| Arc::clone(&run.view)).collect()
@@ -102,13 +116,17 @@ impl Runs {
     }
 
     pub fn forget(&mut self, id: RunId) {
-        self.runs
-            .retain(|run| run.view.id != id || run.view.state.is_active());
+        let is_to_go = |run: &mut Run| run.view.id == id && !run.view.state.is_active();
+        for mut run in self.runs.extract_if(.., is_to_go) {
+            run.let_go();
+        }
     }
 
     pub fn exported(&mut self, id: RunId) {
         if let Some(run) = self.find(id) {
             Arc::make_mut(&mut run.view).exported = true;
+            // Only now: killed before, the program would have nothing left of what was paid for.
+            run.let_go();
         }
     }
 
@@ -139,9 +157,12 @@ impl Runs {
                 live.put_into(view);
             }
             view.seconds_left = None;
-            run.kept = None;
+            if !matches!(end, RunEnd::Finished(finished, _) if finished.keeper.is_some()) {
+                run.kept = None;
+            }
             match end {
                 RunEnd::Finished(finished, claims) => {
+                    view.step = view.step.max(finished.trained.steps_done);
                     view.claims = Some(claims.clone());
                     view.state = RunState::Finished(finished.reason());
                     run.finished = Some(Arc::clone(finished));

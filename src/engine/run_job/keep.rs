@@ -30,10 +30,10 @@ impl Kept {
 
 /// A run that was cut short, held by its journal.
 pub(super) struct Held {
-    files: KeptFiles,
+    pub files: KeptFiles,
     pub run: KeptRun,
-    taken: TakenUp,
-    journal: StepJournal,
+    pub taken: TakenUp,
+    pub journal: StepJournal,
 }
 
 impl RunJob {
@@ -77,6 +77,13 @@ impl RunJob {
         ))
     }
 
+    pub(super) fn teller(&self) -> Teller {
+        Teller {
+            run: self.id,
+            notes: self.notes.clone(),
+        }
+    }
+
     /// Keeps the run from now on, as far as that can be done: a run that cannot be kept goes on all the same.
     ///
     /// # Errors
@@ -88,10 +95,7 @@ impl RunJob {
         (summary, planned): (&PlanSummary, &EventList),
         choices: Choices,
     ) -> Result<Kept, Problem> {
-        let teller = Teller {
-            run: self.id,
-            notes: self.notes.clone(),
-        };
+        let teller = self.teller();
         if let Some(held) = held {
             let lost = held.taken.charged - held.taken.checkpoint.step;
             let resumed = Resumed {
@@ -139,6 +143,7 @@ impl RunJob {
                 tuned: choices.tuned,
                 looked: choices.looked,
                 resumed: Resumed::default(),
+                ended: None,
             };
             RunKeeper::begin(&self.home, run, teller)
         });

@@ -43,6 +43,10 @@ impl Workbench {
             Intent::Resume(session) => self.resume(*session),
             Intent::Quit => {
                 self.quitting = true;
+                // The person was asked, and let go of them.
+                for run in snapshot.runs.iter().filter(|run| run.is_unexported()) {
+                    self.commands.push(Command::Forget(run.id));
+                }
                 ctx.send_viewport_cmd(ViewportCommand::Close);
             }
             Intent::Ask(question) => self.question = Some(*question),
