@@ -124,6 +124,78 @@ fn a_full_or_read_only_disk_is_told_before_anything_is_spent() {
     }
 }
 
+/// Every form of a table, in the words of a full disk and not of a fault.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_fills_while_a_table_is_written_is_told_in_every_form() {
+    let bench = Bench::new();
+    let input = bench.visits(200);
+    let small = bench.path("small");
+    if !mount("size=3m", &small) {
+        println!("skipped: no right to mount a small disk");
+        return;
+    }
+    let _small = Mounted(&small);
+    let out = bench.path("out.csv");
+    bench.json(&arguments(text(&input), text(&out), &[]));
+    let generator = format!("{}.generator.safetensors", text(&out));
+    for ending in ["xlsx", "csv", "sqlite"] {
+        let out = small.join(format!("o.{ending}"));
+        fs::write(&out, "old").unwrap();
+        let rows = ["sample", &generator, "--rows", "400000", "--force", "--out"];
+        let said = bench.fails(1, &[&rows[..], &[text(&out)]].concat());
+        assert!(
+            said.contains("no space is left") || said.contains("would take about"),
+            "{ending}: {said}"
+        );
+        assert!(!said.contains("panicked"), "{said}");
+        assert_eq!(fs::read_to_string(&out).unwrap(), "old");
+        fs::remove_file(&out).unwrap();
+        assert_eq!(fs::read_dir(&small).unwrap().count(), 0, "{ending}");
+    }
+}
+
+#[test]
+fn nothing_is_spent_on_a_database_beside_what_an_old_one_has_left() {
+    let bench = Bench::new();
+    let input = bench.visits(200);
+    let out = bench.path("out.sqlite");
+    for (ending, more) in [("-journal", &[][..]), ("-wal", &["--force"][..])] {
+        let left = bench.path(&format!("out.sqlite{ending}"));
+        fs::write(&left, "rows").unwrap();
+        let said = bench.fails(1, &arguments(text(&input), text(&out), more));
+        assert!(
+            said.contains(text(&left)) && said.contains("choose another name"),
+            "{said}"
+        );
+        assert_eq!(entries(&bench), 0);
+        fs::remove_file(left).unwrap();
+        fs::write(&out, "old").unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_written_into() {
+    let bench = Bench::new();
+    let input = bench.visits(200);
+    let pipe = bench.path("pipe.csv");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let said = bench.fails(1, &arguments(text(&input), text(&pipe), &["--force"]));
+    assert!(said.contains("a pipe or a device"), "{said}");
+    assert_eq!(entries(&bench), 0);
+}
+
+#[test]
+fn a_fixed_seed_is_told_where_the_run_ends() {
+    let bench = Bench::new();
+    let input = bench.visits(200);
+    let out = bench.path("out.csv");
+    let output = bench.run(&arguments(text(&input), text(&out), &["--seed", "4"]));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("no DP claim") && said.contains("seed"), "{said}");
+}
+
 #[test]
 fn a_ledger_that_cannot_be_used_stops_every_spend_and_stays_as_it_was() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Drives the engine for a command: sends, waits, tells the progress, and stops cleanly on Ctrl-C.
+//! Drives the engine for a command: sends, waits, tells the progress, and stops cleanly when asked to.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -165,7 +165,7 @@ impl CliError {
     /// The work was given up at the person's wish.
     pub fn from_interrupt() -> Self {
         Self::Failure {
-            message: "stopped by Ctrl-C; nothing was written".into(),
+            message: "stopped as asked; nothing was written".into(),
             causes: Vec::new(),
         }
     }

@@ -383,7 +383,11 @@ fn verify(home: &Path, args: &VerifyLedgerArgs) -> Result<(), CliError> {
     let message = if only_certificates {
         "the ledger is whole, and a certificate does not fit it".to_owned()
     } else {
-        format!("{} is not whole", home.join("ledger.sqlite").display())
+        format!(
+            "{} is not whole: spend nothing more on it, and put the latest backup of the folder {} in its place (`ledger backup` makes them)",
+            home.join("ledger.sqlite").display(),
+            home.display()
+        )
     };
     Err(CliError::Failure {
         message,

@@ -271,6 +271,11 @@ fn report(wanted: &Wanted, driver: &Driver, outcome: &Outcome, exported: &Export
         (Some(epsilon), Some(delta)) => format!("ε {epsilon} at δ {delta}"),
         _ => "no DP claim".to_owned(),
     };
+    // A fixed seed, or another reason why nothing is promised, whatever ε was spent.
+    let promise = match (exported.epsilon, exported.is_claim) {
+        (Some(_), false) => format!("{promise} · {}", exported.verdict),
+        _ => promise,
+    };
     let what = if wanted.is_images { "images" } else { "rows" };
     print_line(&format!(
         "{} {what} in {} · {promise} · {} steps in {:.1} s\ncertificate {}\nrecipe {}\ngenerator {}{}",

@@ -205,6 +205,48 @@ pub enum DataError {
         /// The file.
         path: PathBuf,
     },
+    /// A database that another program writes to.
+    #[error(
+        "{path}: another program has it locked; close it there, or wait until it is done, and open it again"
+    )]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A database beside which lies the journal of a write that was cut short.
+    #[error(
+        "{path}: a journal of an unfinished write lies beside it; open it once with the program that wrote it, which puts it right, and then here"
+    )]
+    Unfinished {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A table or view of a database that needs what is not there.
+    #[error(
+        "{path}: `{part}` cannot be read: {reason}; name another table, or mend it with the program that made it"
+    )]
+    BrokenPart {
+        /// The file.
+        path: PathBuf,
+        /// The table or view.
+        part: String,
+        /// The database's words.
+        reason: String,
+    },
+    /// A whole number beyond those that a column can have.
+    #[error(
+        "{path}: row {row}, column `{column}`: {value} is beyond the largest whole number that is read, 9223372036854775807; save the column as text or as floating-point numbers"
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The number.
+        value: u64,
+    },
     /// Two columns carry one name.
     #[error(
         "{path}: the column name `{name}` appears twice (columns {first} and {second}); every column needs its own"

@@ -104,9 +104,14 @@ impl Table {
                 .sum(),
         };
         let fields = normal_schema(Path::new(name), schema)?;
+        let mut before = 0;
         let batches = batches
             .iter()
-            .map(|batch| normal_batch(Path::new(name), &fields, batch))
+            .map(|batch| {
+                let normal = normal_batch(Path::new(name), &fields, batch, before);
+                before += batch.num_rows() as u64;
+                normal
+            })
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self::assemble(origin, fields, batches))
     }

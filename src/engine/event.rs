@@ -172,4 +172,6 @@ pub struct Exported {
     pub epsilon: Option<f64>,
     /// The certificate's verdict, in words.
     pub verdict: String,
+    /// Whether it is a promise.
+    pub is_claim: bool,
 }

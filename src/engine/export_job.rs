@@ -158,6 +158,7 @@ impl ExportJob {
             recipe: targets.recipe,
             generator: targets.generator,
             epsilon: certificate.guarantee.as_ref().map(|guarantee| guarantee.epsilon),
+            is_claim: certificate.verdict().is_claim(),
             verdict: certificate.verdict().to_string(),
         })
     }

@@ -242,6 +242,33 @@ fn file(error: &DataError) -> Message {
         DataError::Sheet { path, message } => {
             said!(error, "data-sheet", path = path, message = message)
         }
+        DataError::Locked { path } => said!(error, "data-locked", path = path),
+        DataError::Unfinished { path } => said!(error, "data-unfinished", path = path),
+        DataError::BrokenPart { path, part, reason } => {
+            said!(
+                error,
+                "data-broken-part",
+                path = path,
+                part = part,
+                reason = reason
+            )
+        }
+        DataError::TooLarge {
+            path,
+            row,
+            column,
+            value,
+        } => {
+            let value = value.to_string();
+            said!(
+                error,
+                "data-too-large",
+                path = path,
+                row = row,
+                column = column,
+                value = &value
+            )
+        }
         DataError::Changed { path } => said!(error, "data-changed", path = path),
         _ => Message::plain(error.to_string()),
     }
@@ -251,6 +278,8 @@ fn export(error: &ExportError) -> Message {
     match error {
         ExportError::IsInput { path } => said!(error, "export-is-input", path = path),
         ExportError::Exists { path } => said!(error, "export-exists", path = path),
+        ExportError::NotAFile { path } => said!(error, "export-not-a-file", path = path),
+        ExportError::LeftOver { path, left } => said!(error, "export-left-over", path = path, left = left),
         ExportError::NotAFileName { path } => said!(error, "export-not-a-name", path = path),
         ExportError::UnknownEnding { path } => said!(error, "export-unknown-ending", path = path),
         ExportError::UnknownImages { path } => said!(error, "export-unknown-images", path = path),

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::ExportError;
+use super::{ExportError, TableFormat};
 
 /// How the name of a file in the making ends.
 const SUFFIX: &str = ".partial";
@@ -77,6 +77,7 @@ impl AtomicFile {
         let failed = |source| ExportError::from_write(&path, source);
         let file = writer.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
+        check_left_over(&path)?;
         if overwrite {
             file.persist(&path).map_err(|error| failed(error.error))?;
         } else {
@@ -123,12 +124,42 @@ fn is_settled(entry: &fs::DirEntry) -> bool {
     modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > SETTLED))
 }
 
+/// Bytes of a file's own name that the name in the making repeats: with what is added, a name may have 255.
+const MOST_REPEATED: usize = 200;
+
 /// How the name of a file in the making begins.
 fn partial_prefix(path: &Path) -> OsString {
     let mut prefix = OsString::from(".");
-    prefix.push(path.file_name().unwrap_or_default());
+    let name = path.file_name().unwrap_or_default();
+    if name.len() > MOST_REPEATED {
+        let name = name.to_string_lossy();
+        prefix.push(&name[..name.floor_char_boundary(MOST_REPEATED)]);
+    } else {
+        prefix.push(name);
+    }
     prefix.push(".");
     prefix
+}
+
+/// What SQLite looks for beside a database when it opens one, and takes the rows of before those of the file.
+const LEFT_OVER: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Refuses a database beside which another one has left what it had not finished.
+fn check_left_over(path: &Path) -> Result<(), ExportError> {
+    if !matches!(TableFormat::from_path(path), Ok(TableFormat::Sqlite)) {
+        return Ok(());
+    }
+    for ending in LEFT_OVER {
+        let mut left = path.as_os_str().to_owned();
+        left.push(ending);
+        if fs::symlink_metadata(&left).is_ok() {
+            return Err(ExportError::LeftOver {
+                path: path.into(),
+                left: left.into(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Writes a whole small file.
@@ -153,7 +184,7 @@ const PROBE_BYTES: usize = 1 << 20;
 pub fn try_target(path: &Path, overwrite: bool) -> Result<(), ExportError> {
     check_target(path, overwrite)?;
     let failed = |source| ExportError::from_write(path, source);
-    // Under the name that the file will have in the making, so that one too long is found as well.
+    // Under the name that the file will have in the making.
     let mut probe = Builder::new()
         .prefix(&partial_prefix(path))
         .suffix(SUFFIX)
@@ -178,11 +209,25 @@ pub fn check_target(path: &Path, overwrite: bool) -> Result<(), ExportError> {
             folder: folder.into(),
         });
     }
-    // A dangling link is there too: writing through it would surprise.
-    if !overwrite && fs::symlink_metadata(path).is_ok() {
-        return Err(ExportError::Exists { path: path.into() });
+    match fs::symlink_metadata(path) {
+        // A dangling link is there too: writing through it would surprise.
+        Ok(_) if !overwrite => return Err(ExportError::Exists { path: path.into() }),
+        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
+            return Err(ExportError::from_write(path, error));
+        }
+        _ => {}
     }
-    Ok(())
+    check_kind(path)?;
+    check_left_over(path)
+}
+
+/// Refuses what is there and is neither file nor folder: a pipe has nothing to replace, and waits for ever when it is
+/// opened.
+fn check_kind(path: &Path) -> Result<(), ExportError> {
+    match fs::metadata(path) {
+        Ok(data) if !data.is_file() && !data.is_dir() => Err(ExportError::NotAFile { path: path.into() }),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses to write over what is read: whatever name or link leads there, and whatever may be replaced. The rows that
@@ -192,6 +237,7 @@ pub fn check_target(path: &Path, overwrite: bool) -> Result<(), ExportError> {
 /// When a target is one of the inputs.
 pub fn check_not_input(targets: &[PathBuf], inputs: &[&Path]) -> Result<(), ExportError> {
     for target in targets {
+        check_kind(target)?;
         // A target that is not there yet is no input.
         if inputs
             .iter()
@@ -262,6 +308,60 @@ mod tests {
         write_atomically(&path, b"new", true).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(names(folder.path()), ["table.csv"]);
+    }
+
+    #[test]
+    fn a_database_is_not_put_beside_what_an_old_one_has_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.sqlite");
+        for (ending, is_there) in [("-wal", false), ("-shm", true), ("-journal", true)] {
+            if is_there {
+                fs::write(&path, b"old").unwrap();
+            }
+            let left = folder.path().join(format!("table.sqlite{ending}"));
+            // There from the beginning, and there at the end.
+            fs::write(&left, b"rows").unwrap();
+            let early = check_target(&path, is_there).unwrap_err();
+            fs::remove_file(&left).unwrap();
+            let file = AtomicFile::create(&path, is_there).unwrap();
+            fs::write(&left, b"rows").unwrap();
+            let late = file.commit().unwrap_err();
+            for error in [early, late] {
+                let said = error.to_string();
+                assert!(
+                    said.contains(&left.display().to_string()) && said.contains("delete it"),
+                    "{said}"
+                );
+            }
+            assert_eq!(path.exists(), is_there);
+            fs::remove_file(&left).unwrap();
+        }
+        // Nobody opens these as databases.
+        let text = folder.path().join("table.csv");
+        fs::write(folder.path().join("table.csv-wal"), b"").unwrap();
+        write_atomically(&text, b"", false).unwrap();
+    }
+
+    #[test]
+    fn a_name_as_long_as_a_name_can_be_is_written_and_a_longer_one_is_told_early() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("{}.csv", "数".repeat(83)));
+        try_target(&path, false).unwrap();
+        write_atomically(&path, b"a", false).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"a");
+        let longer = folder.path().join(format!("{}.csv", "n".repeat(252)));
+        assert!(check_target(&longer, true).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_never_replaced() {
+        let null = Path::new("/dev/null");
+        assert!(matches!(
+            check_target(null, true),
+            Err(ExportError::NotAFile { .. })
+        ));
+        assert!(check_not_input(&[null.into()], &[]).is_err());
     }
 
     #[test]

@@ -26,6 +26,24 @@ pub enum ExportError {
         /// The path as given.
         path: PathBuf,
     },
+    /// The target is a pipe or a device.
+    #[error("{} is a pipe or a device and is never replaced; choose another name", .path.display())]
+    NotAFile {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// Beside the target lies what another database of that name had not finished: whoever opened the new one would get
+    /// the old rows out of it.
+    #[error(
+        "beside {} lies {}, which an earlier database of that name left: opening the new file would bring its rows back; choose another name, or delete it if nothing of that database is needed",
+        .path.display(), .left.display()
+    )]
+    LeftOver {
+        /// The database that was to be written.
+        path: PathBuf,
+        /// What lies beside it.
+        left: PathBuf,
+    },
     /// The target's ending names no form of a table.
     #[error("{} ends in nothing that can be written; use .csv, .tsv, .txt, .parquet, .arrow, .xlsx or .sqlite", .path.display())]
     UnknownEnding {

@@ -14,6 +14,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::{Found, ImageForm, ImageOptions, Labels, labels};
 use crate::data::DataError;
+use crate::data::read::{RATIO, is_too_much};
 use crate::num::files::open_regular;
 use crate::num::progress::Progress;
 
@@ -30,22 +31,22 @@ const NAMES: [(&str, &str); 2] = [("images", "labels"), ("idx3", "idx1")];
 pub fn is_idx(path: &Path) -> bool {
     let head = || -> io::Result<[u8; 4]> {
         let mut head = [0; 4];
-        unpacked(open_regular(path)?)?.read_exact(&mut head)?;
+        unpacked(open_regular(path)?)?.0.read_exact(&mut head)?;
         Ok(head)
     };
     head().is_ok_and(|[zero, nought, kind, _]| zero == 0 && nought == 0 && (0x08..=0x0e).contains(&kind))
 }
 
-/// The file's bytes, without gzip around them.
-fn unpacked(mut file: File) -> io::Result<Box<dyn Read>> {
+/// The file's bytes, without gzip around them, and whether there was any.
+fn unpacked(mut file: File) -> io::Result<(Box<dyn Read>, bool)> {
     let mut magic = [0; 2];
     let count = file.read(&mut magic)?;
     let start = io::Cursor::new(magic[..count].to_vec());
     let whole = io::BufReader::with_capacity(1 << 16, start.chain(file));
     Ok(if magic == [0x1f, 0x8b] {
-        Box::new(MultiGzDecoder::new(whole))
+        (Box::new(MultiGzDecoder::new(whole)), true)
     } else {
-        Box::new(whole)
+        (Box::new(whole), false)
     })
 }
 
@@ -161,7 +162,7 @@ fn read_file(path: &Path, progress: &Progress) -> Result<Content, DataError> {
     };
     let file = open_regular(path).map_err(failed)?;
     let file_bytes = file.metadata().map_or(0, |meta| meta.len());
-    let mut reader = unpacked(file).map_err(failed)?;
+    let (mut reader, is_packed) = unpacked(file).map_err(failed)?;
     let mut magic = [0; 4];
     reader.read_exact(&mut magic).map_err(failed)?;
     let [0, 0, kind, dimensions] = magic else {
@@ -195,6 +196,13 @@ fn read_file(path: &Path, progress: &Progress) -> Result<Content, DataError> {
                 format!("its sizes {sizes:?} are beyond any set of small images"),
             )
         })?;
+    // No packer makes a file this much smaller: a header may say anything, and is not worth the memory.
+    if is_packed && is_too_much(expected, file_bytes) {
+        return Err(DataError::UnpacksToTooMuch {
+            path: path.to_owned(),
+            ratio: RATIO,
+        });
+    }
     let mut bytes = Vec::new();
     while (bytes.len() as u64) < expected {
         progress.check()?;
@@ -291,6 +299,17 @@ mod tests {
         fs::write(&packed, pack(&idx_images(8, &pixels))).unwrap();
         assert!(holds_images(&packed));
         assert_eq!(load(&packed).unwrap().bytes(), set.bytes());
+    }
+
+    #[test]
+    fn a_packed_file_is_not_believed_to_hold_what_none_of_its_size_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x-images-idx3-ubyte.gz");
+        let mut header = idx_images(8, &[]);
+        header[4..8].copy_from_slice(&40_000_000_u32.to_be_bytes());
+        fs::write(&path, pack(&[header, vec![0; 1 << 20]].concat())).unwrap();
+        let error = load(&path).unwrap_err();
+        assert!(matches!(error, DataError::UnpacksToTooMuch { .. }), "{error}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ImageOptions, Labels, MOST_CLASSES};
 use crate::data::{DataError, Provenance};
+use crate::num::files::open_regular;
 
 /// The table of labels in a folder of pictures.
 pub const LABELS: &str = "labels.csv";
@@ -83,7 +84,7 @@ pub fn table_of(folder: &Path, options: &ImageOptions) -> Option<PathBuf> {
     let name = folder.file_name()?.to_str()?;
     let beside = folder.with_file_name(format!("{name}.csv"));
     let names_both = || {
-        let mut reader = csv::Reader::from_path(&beside).ok()?;
+        let mut reader = csv::Reader::from_reader(open_regular(&beside).ok()?);
         let header = reader.headers().ok()?;
         find(header, &FILE_COLUMNS).and(find(header, &LABEL_COLUMNS))
     };
@@ -102,12 +103,17 @@ fn find(header: &csv::StringRecord, names: &[&str]) -> Option<usize> {
 /// Each file's class by a table: by the columns that are called so, else the first and the second.
 pub fn classes_of(table: &Path, files: &[String]) -> Result<Vec<String>, DataError> {
     let broken = |error: &dyn std::fmt::Display| wrong(table, format!("it cannot be read: {error}"));
-    let mut reader = csv::Reader::from_path(table).map_err(|error| broken(&error))?;
+    let mut reader = csv::Reader::from_reader(open_regular(table).map_err(|error| broken(&error))?);
     let header = reader.headers().map_err(|error| broken(&error))?;
-    let (file_column, label_column) = match (find(header, &FILE_COLUMNS), find(header, &LABEL_COLUMNS)) {
-        (Some(file), Some(label)) => (file, label),
-        _ => (0, 1),
-    };
+    let (file_column, label_column, guessed) =
+        match (find(header, &FILE_COLUMNS), find(header, &LABEL_COLUMNS)) {
+            (Some(file), Some(label)) => (file, label, ""),
+            _ => (
+                0,
+                1,
+                " (its first line names no columns `file` and `label`, so the first two were taken for them)",
+            ),
+        };
     let mut known = BTreeMap::new();
     for record in reader.records() {
         let record = record.map_err(|error| broken(&error))?;
@@ -134,7 +140,7 @@ pub fn classes_of(table: &Path, files: &[String]) -> Result<Vec<String>, DataErr
             known.remove(file).ok_or_else(|| {
                 wrong(
                     table,
-                    format!("it has no class for {file}; every image needs one"),
+                    format!("it has no class for {file}; every image needs one{guessed}"),
                 )
             })
         })
@@ -145,5 +151,29 @@ pub fn classes_of(table: &Path, files: &[String]) -> Result<Vec<String>, DataErr
             table,
             format!("it has a class for {name}, and there is no such image"),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_without_the_columns_names_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = folder.path().join("labels.csv");
+        std::fs::write(&table, "number,name\n0,0.png\n").unwrap();
+        let said = classes_of(&table, &["0.png".to_owned()]).unwrap_err().to_string();
+        assert!(said.contains("no columns `file` and `label`"), "{said}");
+        std::fs::write(&table, "file,label\n1.png,a\n").unwrap();
+        let said = classes_of(&table, &["0.png".to_owned()]).unwrap_err().to_string();
+        assert!(!said.contains("columns"), "{said}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_no_table() {
+        let said = classes_of(Path::new("/dev/zero"), &[]).unwrap_err().to_string();
+        assert!(said.contains("a pipe or a device"), "{said}");
     }
 }

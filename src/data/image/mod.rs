@@ -7,6 +7,7 @@ mod decode;
 mod folder;
 mod idx;
 mod labels;
+mod left_out;
 mod npz;
 mod parquet;
 #[cfg(test)]

@@ -24,6 +24,7 @@ use super::{DataError, Table};
 use crate::num::progress::Progress;
 pub use form::{FileForm, Mark, TextEncoding};
 use source::Packing;
+pub(super) use source::{RATIO, is_too_much};
 
 /// How to read a table; the default works out everything from the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,15 +79,18 @@ pub fn read_table(path: &Path, options: &ReadOptions, progress: &Progress) -> Re
         });
     }
     let before = file.metadata().map_err(io)?;
-    let table = read_by_content(path, &file, options, progress)?;
+    let table = read_by_content(path, &file, options, progress);
+    if matches!(table, Err(DataError::Cancelled)) {
+        return table;
+    }
     let after = file.metadata().map_err(io)?;
-    // Half of one state of the file and half of another are no table.
+    // Half of one state of the file and half of another are no table, and what is wrong with it is wrong with neither.
     if before.len() != after.len() || before.modified().ok() != after.modified().ok() {
         return Err(DataError::Changed {
             path: path.to_owned(),
         });
     }
-    Ok(table)
+    table
 }
 
 fn read_by_content(

@@ -44,7 +44,13 @@ impl Packing {
 const ROOM: u64 = if cfg!(test) { 1 << 24 } else { 1 << 30 };
 /// Beyond that, how many times its packed size a file may have. Tables pack to a tenth, very repetitive ones to a
 /// hundredth; deflate's limit is 1032.
-const RATIO: u64 = 500;
+pub(in crate::data) const RATIO: u64 = 500;
+
+/// Whether so many unpacked bytes are more than a packed file of that size should have.
+pub(in crate::data) const fn is_too_much(unpacked: u64, packed: u64) -> bool {
+    unpacked > ROOM && unpacked / RATIO > packed
+}
+
 /// Bytes read at a time.
 pub(super) const PIECE: usize = 1 << 18;
 
@@ -227,7 +233,7 @@ impl<'a> Source<'a> {
         self.hasher.update(&room[..count]);
         self.bytes += count as u64;
         let packed = self.unpacked.packed();
-        if self.packing != Packing::None && self.bytes > ROOM && self.bytes / RATIO > packed {
+        if self.packing != Packing::None && is_too_much(self.bytes, packed) {
             return Err(DataError::UnpacksToTooMuch {
                 path: self.path.to_owned(),
                 ratio: RATIO,

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::form::FileForm;
 use super::mixed::{self, Cell, MixedColumn, Shape};
@@ -21,6 +21,8 @@ use crate::data::value::{file_name, parse_iso};
 use crate::data::{DataError, Table};
 use crate::num::progress::Progress;
 
+/// Steps of SQLite's machine between two looks at whether to go on: a view can be without an end, and hand over no row.
+const STEPS: i32 = 1 << 16;
 /// Rows between two looks at the progress.
 const STRIDE: u64 = 1 << 12;
 /// Passes that the progress counts: the hash, the types, the cells.
@@ -44,7 +46,11 @@ pub(super) fn read(
         bytes,
     };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(|error| database.failed(&error))?;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(|error| database.failed(&error))?;
+    let watched = progress.clone();
+    connection
+        .progress_handler(STEPS, Some(move || watched.is_cancelled()))
+        .map_err(|error| database.failed(&error))?;
     let tables = database.tables(&connection)?;
     // Unless one is named, the first; the profile warns if there are more.
     let wanted = options.form.table.as_ref();
@@ -83,10 +89,29 @@ struct Database<'a> {
 
 impl Database<'_> {
     fn failed(&self, error: &rusqlite::Error) -> DataError {
-        let kind = error.sqlite_error_code();
-        match kind {
-            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => self.changed(),
+        let path = || self.path.to_owned();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => DataError::Cancelled,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DataError::Locked { path: path() },
+            // It would have to be mended first, and what is read is never written to.
+            Some(ErrorCode::ReadOnly) => DataError::Unfinished { path: path() },
             _ => self.damaged(error),
+        }
+    }
+
+    /// As [`Self::failed`], of something that was asked of a table or view: it may need what is not there.
+    fn failed_of(&self, part: &str, error: &rusqlite::Error) -> DataError {
+        let reason = match error {
+            rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+            rusqlite::Error::SqliteFailure(failure, Some(said)) if failure.code == ErrorCode::Unknown => {
+                said.clone()
+            }
+            other => return self.failed(other),
+        };
+        DataError::BrokenPart {
+            path: self.path.to_owned(),
+            part: part.to_owned(),
+            reason,
         }
     }
 
@@ -117,7 +142,7 @@ impl Database<'_> {
     }
 
     fn read(&self, connection: &Connection, table: &str, room: &Room) -> Result<Shelved, DataError> {
-        let failed = |error: rusqlite::Error| self.failed(&error);
+        let failed = |error: rusqlite::Error| self.failed_of(table, &error);
         // Whatever others write meanwhile, both walks see the same rows.
         let unchanging = connection.unchecked_transaction().map_err(failed)?;
         let columns = columns_of(&unchanging, table).map_err(failed)?;
@@ -135,6 +160,7 @@ impl Database<'_> {
         }
         let walk = Walk {
             database: self,
+            table,
             connection: &unchanging,
             query: format!("SELECT {} FROM {}", names.join(", "), quoted(table)),
             columns: &columns,
@@ -160,6 +186,7 @@ fn quoted(name: &str) -> String {
 /// The rows of a table, to be walked through.
 struct Walk<'a> {
     database: &'a Database<'a>,
+    table: &'a str,
     connection: &'a Connection,
     query: String,
     columns: &'a [Column],
@@ -231,7 +258,7 @@ impl Walk<'_> {
             progress,
             bytes,
         } = *self.database;
-        let failed = |error: rusqlite::Error| self.database.failed(&error);
+        let failed = |error: rusqlite::Error| self.database.failed_of(self.table, &error);
         let mut statement = self.connection.prepare(&self.query).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
         let mut done = 0_u64;
@@ -325,133 +352,4 @@ fn kind_of(declared: &str) -> Option<Kind> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::read_table;
-
-    fn database(statements: &str) -> (tempfile::TempDir, std::path::PathBuf) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.db");
-        Connection::open(&path)
-            .unwrap()
-            .execute_batch(statements)
-            .unwrap();
-        (folder, path)
-    }
-
-    fn read(path: &Path, table: Option<&str>) -> Result<Table, DataError> {
-        let mut options = ReadOptions::default();
-        options.form.table = table.map(str::to_owned);
-        read_table(path, &options, &Progress::new())
-    }
-
-    #[test]
-    fn cells_decide_and_declarations_are_believed_where_they_hold() {
-        let (_folder, path) = database(
-            "CREATE TABLE t (id INTEGER, x REAL, mixed, flag BOOLEAN, day DATE, not_a_day DATE, code TEXT, none TEXT, big);
-             INSERT INTO t VALUES (1, 2, 1, 1, '2019-03-31', 'soon', '007', NULL, 9007199254740993),
-                                  (NULL, 2.5, 'word', NULL, NULL, '2019-03-31', ' a ', '', 0.5);",
-        );
-        let table = read(&path, None).unwrap();
-        assert_eq!((table.rows(), table.width()), (2, 9));
-        let types: Vec<String> = table
-            .schema()
-            .fields()
-            .iter()
-            .map(|field| field.data_type().to_string())
-            .collect();
-        assert_eq!(types[..2], ["Int64", "Float64"]);
-        assert_eq!(types[3..5], ["Boolean", "Date32"]);
-        assert!(types[5].starts_with("Dictionary"), "{types:?}");
-        let line = |row: usize| table.preview(row..row + 1).unwrap().remove(0);
-        let texts = |cells: [&str; 9]| cells.map(|cell| (cell != "-").then(|| cell.to_owned())).to_vec();
-        assert_eq!(
-            line(0),
-            texts([
-                "1",
-                "2.0",
-                "1",
-                "true",
-                "2019-03-31",
-                "soon",
-                "007",
-                "-",
-                "9007199254740993"
-            ])
-        );
-        assert_eq!(
-            line(1),
-            texts(["-", "2.5", "word", "-", "-", "2019-03-31", "a", "-", "0.5"])
-        );
-    }
-
-    #[test]
-    fn columns_that_are_worked_out_are_read_in_their_place() {
-        let (_folder, path) = database(
-            "CREATE TABLE t (a INTEGER, twice INTEGER GENERATED ALWAYS AS (2 * a) VIRTUAL, b TEXT,
-                 both TEXT AS (b || a) STORED, flag BOOLEAN AS (a > 1));
-             INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'y');",
-        );
-        let table = read(&path, None).unwrap();
-        assert_eq!(
-            table.column_names().collect::<Vec<_>>(),
-            ["a", "twice", "b", "both", "flag"]
-        );
-        let cells = ["2", "4", "y", "y2", "true"].map(|cell| Some(cell.to_owned()));
-        assert_eq!(table.preview(1..2).unwrap()[0], cells);
-    }
-
-    #[test]
-    fn text_says_what_the_cells_say_whatever_came_before_it() {
-        let (_folder, path) = database(
-            "CREATE TABLE t (a, d DATE); INSERT INTO t VALUES (1, '2019-03-31'), (0.5, NULL), ('x', 'y');",
-        );
-        let table = read(&path, None).unwrap();
-        let cells: Vec<_> = (0..3).map(|row| table.cell(row, 0).unwrap().unwrap()).collect();
-        assert_eq!(cells, ["1", "0.5", "x"]);
-        assert_eq!(table.cell(0, 1).unwrap().as_deref(), Some("2019-03-31"));
-    }
-
-    #[test]
-    fn a_view_is_read_as_a_table_is() {
-        let (_folder, path) = database(
-            "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3);
-             CREATE VIEW calm AS SELECT a, a || '!' AS loud FROM t;",
-        );
-        let table = read(&path, Some("calm")).unwrap();
-        assert_eq!(table.cell(2, 1).unwrap().as_deref(), Some("3!"));
-    }
-
-    #[test]
-    fn of_several_tables_one_is_named_and_damage_is_said() {
-        let (_folder, path) = database(
-            "CREATE TABLE a (x); CREATE TABLE \"b \"\"c\" (y); INSERT INTO a VALUES (1); INSERT INTO \"b \"\"c\" VALUES (2);
-             CREATE TABLE blobs (z); INSERT INTO blobs VALUES (x'00'); CREATE TABLE empty (e);",
-        );
-        assert_eq!(
-            read(&path, None).unwrap().form().table.as_deref(),
-            Some("a"),
-            "the first"
-        );
-        let error = read(&path, Some("none")).unwrap_err().to_string();
-        assert!(error.contains("a, b \"c") && error.contains("table"), "{error}");
-        let table = read(&path, Some("b \"c")).unwrap();
-        assert_eq!(table.cell(0, 0).unwrap().as_deref(), Some("2"));
-        assert!(
-            read(&path, Some("blobs"))
-                .unwrap_err()
-                .to_string()
-                .contains("BLOB")
-        );
-        assert!(
-            read(&path, Some("empty"))
-                .unwrap_err()
-                .to_string()
-                .contains("no row")
-        );
-        let bytes = std::fs::read(&path).unwrap();
-        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-        let error = read(&path, Some("blobs")).unwrap_err().to_string();
-        assert!(error.contains("damaged"), "{error}");
-    }
-}
+mod tests;

@@ -78,6 +78,27 @@ fn wide(bytes: &[u8]) -> Option<TextEncoding> {
 
 /// The likeliest encoding of bytes that are no UTF-8, if they are whole text in it.
 pub(super) fn guess_encoding(bytes: &[u8], is_whole: bool) -> Option<TextEncoding> {
+    let guessed = guess(bytes, is_whole)?;
+    // Its last character may be cut off all the same, which a file of single bytes never looks like.
+    let cut = (is_whole && guessed.get().is_single_byte())
+        .then(|| guess(bytes, false))
+        .flatten()
+        .filter(|open| !open.get().is_single_byte() && has_many_letters(*open, bytes));
+    Some(cut.unwrap_or(guessed))
+}
+
+/// Whether the text has characters of several bytes in number: a single one may be two accents.
+fn has_many_letters(encoding: TextEncoding, bytes: &[u8]) -> bool {
+    let mut decoder = encoding.get().new_decoder_without_bom_handling();
+    let Some(most) = decoder.max_utf8_buffer_length(bytes.len()) else {
+        return false;
+    };
+    let mut text = String::with_capacity(most);
+    let _ = decoder.decode_to_string(bytes, &mut text, false);
+    text.chars().filter(|letter| !letter.is_ascii()).count() >= 4
+}
+
+fn guess(bytes: &[u8], is_whole: bool) -> Option<TextEncoding> {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(bytes, is_whole);
     let guessed = TextEncoding::from(detector.guess(None, Utf8Detection::Deny));
@@ -224,6 +245,19 @@ mod tests {
 
     fn found(text: &str) -> FileForm {
         detect(text.as_bytes(), true, &FileForm::default())
+    }
+
+    #[test]
+    fn a_file_that_is_cut_within_its_last_character_is_found_all_the_same() {
+        let encoding = encoding_rs::GB18030;
+        let (bytes, ..) = encoding.encode("姓名,城市\n张三,北京市\n李四,上海市\n王五,广州市");
+        for end in [bytes.len(), bytes.len() - 1] {
+            let found = guess_encoding(&bytes[..end], true).map(|found| found.get().name());
+            assert!(matches!(found, Some("gb18030" | "GBK")), "{end}: {found:?}");
+        }
+        let (bytes, ..) = encoding_rs::WINDOWS_1252.encode("name;ville\nRen\u{e9};Orl\u{e9}ans\nZo\u{e9}");
+        let found = guess_encoding(&bytes, true).map(|found| found.get().name());
+        assert_eq!(found, Some("windows-1252"));
     }
 
     #[test]

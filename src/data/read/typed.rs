@@ -225,11 +225,13 @@ impl Decoding<'_> {
     ) -> Result<Shelved, Trouble> {
         let path = self.path;
         self.shelve(found, None, |schema, take| {
+            let mut before = 0;
             for batch in reader {
                 let batch = batch?;
                 for start in (0..batch.num_rows()).step_by(CHUNK_ROWS) {
                     let piece = batch.slice(start, CHUNK_ROWS.min(batch.num_rows() - start));
-                    take(normal_batch(path, schema, &piece)?.columns().to_vec())?;
+                    take(normal_batch(path, schema, &piece, before)?.columns().to_vec())?;
+                    before += piece.num_rows() as u64;
                 }
             }
             Ok(())

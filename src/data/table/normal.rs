@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Schema as ArrowSchema, SchemaRef, TimeUnit};
+use arrow::array::{Array, AsArray as _};
+use arrow::datatypes::{DataType, Field, Schema as ArrowSchema, SchemaRef, TimeUnit, UInt64Type};
 use arrow::record_batch::RecordBatch;
 
 use crate::data::DataError;
@@ -67,11 +68,21 @@ pub(in crate::data) fn normal_schema(path: &Path, schema: &ArrowSchema) -> Resul
     )))
 }
 
-/// Casts a batch to a [`normal_schema`].
+/// The first whole number of a column that is beyond those that a table has.
+fn too_large(array: &dyn Array) -> Option<(usize, u64)> {
+    let values = array.as_primitive_opt::<UInt64Type>()?;
+    (0..values.len())
+        .filter(|place| values.is_valid(*place))
+        .map(|place| (place, values.value(place)))
+        .find(|(_, value)| i64::try_from(*value).is_err())
+}
+
+/// Casts a batch to a [`normal_schema`]. `before` is how many rows came before it.
 pub(in crate::data) fn normal_batch(
     path: &Path,
     schema: &SchemaRef,
     batch: &RecordBatch,
+    before: u64,
 ) -> Result<RecordBatch, DataError> {
     let failed = |column: &str, reason: &dyn std::fmt::Display| DataError::UnsupportedColumn {
         path: path.to_owned(),
@@ -94,12 +105,42 @@ pub(in crate::data) fn normal_batch(
             }
             _ => Arc::clone(array),
         };
-        arrow::compute::cast_with_options(&plain, field.data_type(), &options)
-            .map_err(|error| failed(field.name(), &error))
+        arrow::compute::cast_with_options(&plain, field.data_type(), &options).map_err(
+            |error| match too_large(&plain) {
+                Some((place, value)) => DataError::TooLarge {
+                    path: path.to_owned(),
+                    row: before + place as u64 + 1,
+                    column: field.name().clone(),
+                    value,
+                },
+                None => failed(field.name(), &error),
+            },
+        )
     });
     RecordBatch::try_new(
         Arc::clone(schema),
         columns.collect::<Result<Vec<_>, DataError>>()?,
     )
     .map_err(|error| failed("", &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::UInt64Array;
+
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_too_large_is_named_with_its_place() {
+        let found = ArrowSchema::new(vec![Field::new("a", DataType::UInt64, true)]);
+        let values = UInt64Array::from(vec![Some(1), None, Some(u64::MAX)]);
+        let batch = RecordBatch::try_new(Arc::new(found.clone()), vec![Arc::new(values)]).unwrap();
+        let path = Path::new("t.parquet");
+        let schema = normal_schema(path, &found).unwrap();
+        let said = normal_batch(path, &schema, &batch, 100).unwrap_err().to_string();
+        assert!(
+            said.contains("row 103") && said.contains("`a`") && said.contains("18446744073709551615"),
+            "{said}"
+        );
+    }
 }

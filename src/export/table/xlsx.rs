@@ -3,13 +3,16 @@
 //! Cells have the types of the columns. What a sheet's numbers cannot hold stays exact as text: whole numbers of more
 //! than fifteen digits, days before March 1900, fractions of a second finer than a thousandth.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
 use rust_xlsxwriter::{Format, Workbook, XlsxError};
 
+use super::super::atomic::try_target;
 use super::{Cells, ExportError, Sink, columns_of, is_missing};
 use crate::data::{CellFormat, Kind, Schema};
+use crate::num::caught;
 
 /// Rows of a sheet, without the header's.
 pub(super) const MOST_ROWS: usize = (1 << 20) - 1;
@@ -28,8 +31,10 @@ const FIRST_DAY: i64 = 61 - EPOCH_DAYS;
 const LAST_DAY: i64 = 2_958_465 - EPOCH_DAYS;
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// A workbook in the making. Its rows go to a file of its own beside the target.
+/// A workbook in the making. Its rows go to a file of its own beside the target, and the library panics when that
+/// cannot be written.
 pub(super) struct XlsxOutput {
+    path: PathBuf,
     workbook: Workbook,
     columns: Vec<(Kind, CellFormat, Format)>,
     row: u32,
@@ -64,6 +69,7 @@ impl XlsxOutput {
             (column.kind, CellFormat::new(column), format)
         });
         Ok(Self {
+            path: path.to_owned(),
             workbook,
             columns: columns.collect(),
             row: 0,
@@ -75,7 +81,10 @@ impl XlsxOutput {
         if self.row as usize + batch.num_rows() > MOST_ROWS {
             return Err(self.sink.unwritable(TOO_MANY_ROWS));
         }
-        self.rows(batch).map_err(|error| self.sink.explain(&error))
+        match caught(|| self.rows(batch)) {
+            Some(written) => written.map_err(|error| self.sink.explain(&error)),
+            None => Err(unwritten(&self.path)),
+        }
     }
 
     fn rows(&mut self, batch: &RecordBatch) -> Result<(), XlsxError> {
@@ -126,11 +135,24 @@ impl XlsxOutput {
     }
 
     pub fn finish(mut self) -> Result<(), ExportError> {
-        let saved = self.workbook.save_to_writer(self.sink.clone());
+        let saved = caught(|| self.workbook.save_to_writer(self.sink.clone()));
+        let explained = match saved {
+            Some(saved) => saved.map_err(|error| self.sink.explain(&error)),
+            // Asked while the rows' own file is there still: it may be what fills the disk.
+            None => Err(unwritten(&self.path)),
+        };
         // The rows' own file goes with the workbook.
         drop(self.workbook);
-        saved.map_err(|error| self.sink.explain(&error))
+        explained
     }
+}
+
+/// Why the rows' own file could not be written, which the library keeps to itself: found by writing another one there.
+fn unwritten(path: &Path) -> ExportError {
+    let other = || io::Error::other("the sheet's rows could not be written beside it");
+    try_target(path, true)
+        .err()
+        .unwrap_or_else(|| ExportError::from_write(path, other()))
 }
 
 /// A date or time as a sheet counts it: in days. `None` when it would not come back as it was.

@@ -168,8 +168,11 @@ fn decode_share<R: ChunkReader + 'static>(
         .with_projection(mask)
         .with_batch_size(CHUNK_ROWS)
         .build()?;
+    let mut before = 0;
     for batch in reader {
-        let arrays = normal_batch(path, &own, &batch?)?.columns().to_vec();
+        let batch = batch?;
+        let arrays = normal_batch(path, &own, &batch, before)?.columns().to_vec();
+        before += batch.num_rows() as u64;
         if out.send(Ok(arrays)).is_err() {
             break;
         }
