@@ -120,13 +120,17 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Certificate, ExportErro
     }
     // What was not understood may be what somebody wanted to say with it: nothing is passed over in silence.
     let understood = serde_json::to_value(&certificate).map_err(|error| not(error.to_string()))?;
-    match first_unknown(&value, &understood) {
-        Some(place) => Err(not(format!("it holds an unknown field, {place}"))),
+    if let Some(place) = first_unknown(&value, &understood) {
+        return Err(not(format!("it holds an unknown field, {place}")));
+    }
+    // What is always written, and would be filled in with what nobody has said.
+    match first_unknown(&understood, &value) {
+        Some(place) => Err(not(format!("it lacks the field {place}"))),
         None => Ok(certificate),
     }
 }
 
-/// The place of the first field that is in the file and not in what was understood of it.
+/// The place of the first field that is in the one and not in the other: in a file, and not in what was understood of it.
 fn first_unknown(file: &Value, understood: &Value) -> Option<String> {
     match (file, understood) {
         (Value::Object(file), Value::Object(understood)) => {

@@ -9,6 +9,7 @@
 //! careless editing; it is no signature. Whoever forges a certificate can compute its digest anew, but not the seal, which
 //! the issuer checks, with what the ledger says of the job ([`compare_with_entry`]).
 
+mod content;
 mod facts;
 mod file;
 mod html;

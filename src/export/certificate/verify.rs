@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::content;
 use super::facts::{guarantee_of, not_protected};
 use super::file::hexadecimal;
 use super::{Certificate, NotAccounted, Odds, Stop};
@@ -72,6 +73,10 @@ pub fn verify(certificate: &Certificate) -> Verified {
         ));
     }
     compare_lists(certificate, &mut reasons);
+    // Whoever issued what the ledger paid for has sealed it.
+    if certificate.spending.is_some() && certificate.seal.is_none() {
+        reasons.push("its seal is missing, which every certificate of something paid for has".into());
+    }
     Verified {
         verified: reasons.is_empty(),
         epsilon,
@@ -97,16 +102,19 @@ pub fn verify_file(certificate: &Certificate, data: &Path) -> Result<Verified, E
     })?;
     let mut verified = verify(certificate);
     let stated = &certificate.synthetic_file;
-    if !stated.sha256.eq_ignore_ascii_case(&sha256) {
+    if stated.sha256.eq_ignore_ascii_case(&sha256) {
+        if stated.bytes != bytes {
+            verified.reasons.push(format!(
+                "the file has {bytes} bytes, and the certificate says {}",
+                stated.bytes
+            ));
+        }
+        verified.reasons.extend(content::compare(certificate, data));
+    } else {
         verified.reasons.push(format!(
             "{} is not the file of this certificate, or was changed: its SHA-256 is {sha256}, the certificate's {}",
             data.display(),
             stated.sha256
-        ));
-    } else if stated.bytes != bytes {
-        verified.reasons.push(format!(
-            "the file has {bytes} bytes, and the certificate says {}",
-            stated.bytes
         ));
     }
     verified.verified = verified.reasons.is_empty();

@@ -305,3 +305,45 @@ fn files_without_an_end_and_without_a_bottom_are_refused() {
     let error = read_certificate(folder.path()).unwrap_err();
     assert!(error.to_string().contains("could not be read"), "{error}");
 }
+
+#[test]
+fn what_is_always_written_is_not_filled_in() {
+    let whole = serde_json::to_value(certificate()).unwrap();
+    for (place, name) in [
+        ("/data_set", "description"),
+        ("/data_set", "public"),
+        ("/domain", "dropped"),
+    ] {
+        let mut value = whole.clone();
+        let fields = value.pointer_mut(place).unwrap().as_object_mut().unwrap();
+        assert!(fields.remove(name).is_some());
+        let text = serde_json::to_vec(&value).unwrap();
+        let said = file::parse(std::path::Path::new("c.json"), &text)
+            .unwrap_err()
+            .to_string();
+        assert!(said.contains("lacks the field") && said.contains(name), "{said}");
+    }
+    let missing = Certificate {
+        spending: Some(Spending {
+            ledger_entry: 1,
+            reserved: Charge::default(),
+            spent: Charge::default(),
+            total: None,
+            left: None,
+            data_set_spent: Charge::default(),
+            data_set_reserved: Charge::default(),
+            discarded_runs: 0,
+            ledger_entries: 1,
+            ledger_head: "0".repeat(64),
+            scope: String::new(),
+        }),
+        ..certificate()
+    };
+    let reasons = verify(&missing).reasons;
+    assert!(
+        reasons
+            .iter()
+            .any(|reason| reason.contains("its seal is missing")),
+        "{reasons:?}"
+    );
+}

@@ -303,9 +303,11 @@ fn what_nobody_vouches_for_is_listed() {
 fn another_file_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("out.csv");
-    fs::write(&data, "a,b\n1,2\n").unwrap();
+    let rows = "age,smokes,income\n30,true,2\n31,false,3\n";
+    fs::write(&data, rows).unwrap();
     let mut known = facts();
-    // printf 'a,b\n1,2\n' | sha256sum
+    known.synthetic_file.rows = 2;
+    known.synthetic_file.bytes = rows.len() as u64;
     known.synthetic_file.sha256 = "8bc6f6b7dbf0c1d7a4ba8c7b1f2fba29c64b53ca9a8ef0ddb9cb9b1e5a0b1a9e".into();
     let other = Certificate::issue(known.clone()).unwrap();
     let verified = verify_file(&other, &data).unwrap();
@@ -317,9 +319,26 @@ fn another_file_is_found() {
     );
     let stated = verified.reasons[0].split("its SHA-256 is ").nth(1).unwrap();
     known.synthetic_file.sha256 = stated[..64].into();
-    let right = Certificate::issue(known).unwrap();
+    let right = Certificate::issue(known.clone()).unwrap();
     assert!(verify_file(&right, &data).unwrap().verified);
-    fs::write(&data, "a,b\n1,3\n").unwrap();
+    // The digest fits, and what the file shows does not.
+    let mut longer = right.clone();
+    longer.synthetic_file.rows = 99_999;
+    let mut bare = right.clone();
+    bare.domain.as_mut().unwrap().columns.clear();
+    for (mut forged, says) in [
+        (longer, "has 2 rows, and the certificate says 99999"),
+        (bare, "has the columns `age`, `smokes`, `income`"),
+    ] {
+        forged.digest = forged.compute_digest();
+        let verified = verify_file(&forged, &data).unwrap();
+        assert!(
+            verified.reasons.iter().any(|reason| reason.contains(says)),
+            "{says}: {:?}",
+            verified.reasons
+        );
+    }
+    fs::write(&data, "age,smokes,income\n30,true,3\n31,false,3\n").unwrap();
     assert!(!verify_file(&right, &data).unwrap().verified);
     assert!(matches!(
         verify_file(&right, &folder.path().join("none")),
