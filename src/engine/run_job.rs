@@ -16,6 +16,7 @@ use crate::engine::command::{RunId, RunRequest};
 use crate::engine::coordinator::Note;
 use crate::engine::curves::SharedCurves;
 use crate::engine::event::{Area, Problem};
+use crate::engine::interrupted::KeptRun;
 use crate::engine::keeper::RunKeeper;
 use crate::engine::ledger_thread::LedgerHandle;
 use crate::engine::planned::Planned;
@@ -151,14 +152,7 @@ impl RunJob {
         };
         let plan = Planned::of(&self.request, &dataset)?;
         let summary = plan.summary();
-        let _ = self.notes.send(Note::RunPlanned {
-            run: self.id,
-            plan: Arc::new(summary.clone()),
-            device: self.request.device,
-        });
-        for warning in plan.warnings() {
-            self.warn(warning.message());
-        }
+        self.tell_plan(&plan, &summary);
         let planned = plan.events();
         let promise = Promised::by(&plan);
         let before = held.as_ref().map(|held| &held.run);
@@ -166,13 +160,7 @@ impl RunJob {
         let ready = plan.encode(&dataset, &self.room, &mut random)?;
         // The number of clamped cells is a private figure, and who reads the warning has seen it.
         let looked = self.warn_of_clamped(ready.clamped_cells()) || self.request.watched;
-        let choices = Choices {
-            // What an earlier life of the run showed did not change its settings.
-            tuned: before.map_or(self.tuned, |run| run.tuned),
-            looked: looked || before.is_some_and(|run| run.looked),
-            // Whoever saw private figures of a run may have cut it short by them.
-            chose_checkpoint: before.is_some_and(|run| run.looked),
-        };
+        let choices = self.choices(before, looked);
         let entry = match &held {
             Some(held) => self.entry_of(held, &planned)?,
             None => self.reserve(promise, &planned)?,
@@ -255,6 +243,29 @@ impl RunJob {
             resumed: kept.resumed,
             keeper,
         })
+    }
+
+    /// Tells what is planned, and what a person should know of it.
+    fn tell_plan(&self, plan: &Planned, summary: &PlanSummary) {
+        let _ = self.notes.send(Note::RunPlanned {
+            run: self.id,
+            plan: Arc::new(summary.clone()),
+            device: self.request.device,
+        });
+        for warning in plan.warnings() {
+            self.warn(warning.message());
+        }
+    }
+
+    /// What a person may have done with private figures in view, in this life of the run and before.
+    fn choices(&self, before: Option<&KeptRun>, looked: bool) -> Choices {
+        Choices {
+            // What an earlier life of the run showed did not change its settings.
+            tuned: before.map_or(self.tuned, |run| run.tuned),
+            looked: looked || before.is_some_and(|run| run.looked),
+            // Whoever saw private figures of a run may have cut it short by them.
+            chose_checkpoint: before.is_some_and(|run| run.looked),
+        }
     }
 
     /// A device that cannot be used is told, and the processor takes its place.
