@@ -91,6 +91,10 @@ fn the_palette_opens_samples_and_gives_the_keyboard_back() {
     }
 }
 
+fn has_focus(node: &AccessKitNode<'_>) -> bool {
+    node.is_focused()
+}
+
 #[test]
 fn every_stop_of_the_tab_key_has_a_name() {
     let home = tempfile::tempdir().unwrap();
@@ -100,7 +104,7 @@ fn every_stop_of_the_tab_key_has_a_name() {
         harness.key_press(Key::Tab);
         harness.run_steps(2);
         let focused: Vec<String> = harness
-            .query_all_by(AccessKitNode::is_focused)
+            .query_all_by(has_focus)
             .map(|node| {
                 let node = node.accesskit_node();
                 format!("{:?} {:?}", node.role(), node.label().unwrap_or_default())

@@ -335,7 +335,8 @@ fn a_run_that_goes_on_stands_first_and_is_held_in_the_table() {
     };
     assert!(left(&harness, "run-pause") < left(&harness, "run-forget"));
     let method = harness.state().snapshot().runs[0].method.name();
-    let method = texts.get(&format!("method-{method}"));
+    let key = format!("method-{method}");
+    let method = texts.get(&key);
     let own = format!("{method} · german_credit · ε 1");
     press(&mut harness, &named(&texts, "compare-pause", &own));
     wait(&mut harness, "the pause", |snapshot| {
