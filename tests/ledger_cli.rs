@@ -111,6 +111,12 @@ fn what_was_spent_is_listed_capped_copied_and_verified() {
         "--json",
     ];
     assert_eq!(run(&home, &total).status.code(), Some(2), "a reason is needed");
+    let steering = [&total[..], &["--reason", "a study\n\u{1b}[2J"]].concat();
+    assert_eq!(
+        run(&home, &steering).status.code(),
+        Some(2),
+        "it would be shown in lists"
+    );
     let with_reason = [&total[..], &["--reason", "a study"]].concat();
     let entry = json(&run(&home, &with_reason));
     assert_eq!(

@@ -24,7 +24,13 @@ fn every_recipe_is_a_run_with_settings_in_range() {
             "{path:?}"
         );
         // A fixed seed would make the run not private.
-        assert!(request.seed.is_none() && recipe.schema::<pointillist::data::Schema>().unwrap().is_some());
+        assert!(
+            request.seed.is_none()
+                && recipe
+                    .schema::<pointillist::data::Schema>(&path)
+                    .unwrap()
+                    .is_some()
+        );
         seen += 1;
     }
     assert!(seen > 0);

@@ -118,6 +118,10 @@ fn parse_reason(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
         return Err("say why, in a few words".into());
     }
+    // It is shown in lists later, where it may not steer the terminal.
+    if text.contains(char::is_control) {
+        return Err("it has a line end or another control character; say it in one line".into());
+    }
     Ok(text.to_owned())
 }
 

@@ -169,8 +169,7 @@ fn schema_source(args: &SynthesizeArgs) -> SchemaSource {
 /// A recipe repeats its run only under its own schema.
 fn warn_of_other_schema(driver: &Driver, recipe: &Path) -> Result<(), CliError> {
     let own: Option<Schema> = Recipe::load(recipe)
-        .map_err(|error| CliError::from_error(&error))?
-        .schema()
+        .and_then(|own| own.schema(recipe))
         .map_err(|error| CliError::from_error(&error))?;
     let used = driver.engine.snapshot();
     if let (Some(own), Some(dataset)) = (own, &used.dataset)

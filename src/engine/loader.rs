@@ -400,7 +400,7 @@ fn find_schema(data: &Path, source: &SchemaSource) -> Result<(Option<PathBuf>, O
         SchemaSource::Recipe(path) => {
             let recipe = Recipe::load(path).map_err(|error| Problem::new(Area::Schema, &error))?;
             let schema = recipe
-                .schema()
+                .schema(path)
                 .map_err(|error| Problem::new(Area::Schema, &error))?;
             return Ok((None, schema));
         }

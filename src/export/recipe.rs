@@ -103,16 +103,20 @@ impl Recipe {
         self.settings.clone().try_into()
     }
 
-    /// The schema; `None` if the recipe holds none.
+    /// The schema; `None` if the recipe, which was read from this file, holds none.
     ///
     /// # Errors
-    /// Names what is wrong with it.
-    pub fn schema<T: DeserializeOwned>(&self) -> Result<Option<T>, toml::de::Error> {
+    /// Names the file and what is wrong in it.
+    pub fn schema<T: DeserializeOwned>(&self, path: &Path) -> Result<Option<T>, ExportError> {
         if self.schema.is_empty() {
-            Ok(None)
-        } else {
-            self.schema.clone().try_into().map(Some)
+            return Ok(None);
         }
+        let read = self.schema.clone().try_into().map(Some);
+        read.map_err(|error: toml::de::Error| ExportError::NotARecipe {
+            path: path.into(),
+            // The key stands on a line of its own behind what was expected.
+            reason: format!("[schema]: {}", error.to_string().trim_end().replace('\n', " ")),
+        })
     }
 
     /// Reads a recipe file.
@@ -240,7 +244,7 @@ mod tests {
         assert_eq!(read.epsilon.unwrap().to_bits(), (1.0_f64 / 3.0).to_bits());
         let settings: Settings = read.settings().unwrap();
         assert_eq!(settings.learning_rate.to_bits(), (0.1_f64 + 0.2).to_bits());
-        assert_eq!(read.schema::<Settings>().unwrap(), None);
+        assert_eq!(read.schema::<Settings>(&path).unwrap(), None);
         assert!(matches!(
             recipe().save(&path, false),
             Err(ExportError::Exists { .. })
@@ -265,6 +269,12 @@ mod tests {
                 .unwrap_err()
                 .to_string()
                 .contains("could not be read")
+        );
+        let other = recipe().with_schema(&Settings::default()).unwrap();
+        let wrong = other.schema::<Vec<String>>(&path).unwrap_err().to_string();
+        assert!(
+            wrong.contains("recipe.toml") && wrong.contains("[schema]"),
+            "{wrong}"
         );
         let unknown = Recipe {
             settings: "stpes = 3".parse().unwrap(),
