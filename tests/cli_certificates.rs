@@ -217,3 +217,29 @@ fn papers_in_the_way_are_told_before_anything_is_spent() {
     let listed = bench.json(&["ledger", "list"]);
     assert_eq!(listed["entries"].as_array().unwrap().len(), 0);
 }
+
+#[test]
+fn a_file_with_its_tables_own_delimiter_is_held_against_its_certificate() {
+    let bench = Bench::new();
+    let input = bench.write("visits.csv", support::visits_csv(ROWS).replace(',', ";"));
+    let form = "\n[read]\ndelimiter = \";\"\nprovenance = \"declared\"\n";
+    bench.write("visits.schema.toml", schema(ROWS) + form);
+    let out = bench.path("out.csv");
+    let arguments = [
+        "synthesize",
+        text(&input),
+        "--method",
+        "dpgan",
+        "--rows",
+        "20",
+        "--steps",
+        "5",
+    ];
+    let promise = ["--epsilon", "2", "--delta", "1e-5", "--out", text(&out)];
+    let result = bench.json(&[&arguments[..], &promise].concat());
+    let written = fs::read_to_string(&out).unwrap();
+    assert!(written.starts_with("age;ward;smoker;outcome\n"), "{written}");
+    let certificate = result["certificate"].as_str().unwrap();
+    let verified = bench.json(&["verify", certificate, "--data", text(&out)]);
+    assert_eq!(verified["verified"], true, "{verified}");
+}

@@ -218,11 +218,13 @@ fn a_certificate_is_held_against_its_events_its_file_and_the_ledger() {
         accountant: AccountantKind::Rdp,
         unit: Some(PrivacyUnit::Row),
         domain: Some(Domain {
-            columns: vec![DomainColumn {
-                name: "a".into(),
-                kind: "integer".into(),
-                provenance: Some(Provenance::Declared),
-            }],
+            columns: [("a", "integer"), ("b", "categorical")]
+                .map(|(name, kind)| DomainColumn {
+                    name: name.into(),
+                    kind: kind.into(),
+                    provenance: Some(Provenance::Declared),
+                })
+                .into(),
             ..Domain::default()
         }),
         sampling: Some(Sampling::AllRows),

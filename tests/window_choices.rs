@@ -316,4 +316,17 @@ fn neighbours_are_named_as_the_certificate_names_them() {
         assert_eq!(says("relation-add-remove"), 0, "{page}");
         assert!(says("relation-zero-out") > 0, "{page}");
     }
+    visit(&mut harness, texts.get("page-explore"));
+    wait(&mut harness, "the rows' answer", |snapshot| {
+        snapshot
+            .explored
+            .as_ref()
+            .is_some_and(|explored| explored.outcome.is_ok())
+    });
+    harness.run_steps(3);
+    let why = harness.query_all_by_label_contains("one row is made blank");
+    assert!(
+        why.count() > 0,
+        "how far one unit moves the answer is told of the same neighbours"
+    );
 }

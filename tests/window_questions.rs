@@ -81,7 +81,7 @@ fn the_palette_opens_samples_and_gives_the_keyboard_back() {
         go(&mut harness, Key::K);
         type_into(&mut harness, texts.get("palette-hint"), "german");
         harness.key_press(Key::Escape);
-        harness.run_steps(3);
+        harness.run_steps(6);
         assert!(harness.get_by_role_and_label(Role::Button, open).is_focused());
         go(&mut harness, Key::K);
         type_into(&mut harness, texts.get("palette-hint"), "german");

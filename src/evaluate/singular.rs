@@ -41,6 +41,9 @@ pub(super) fn sum_of_singular_values(matrix: &DMatrix<f64>) -> Option<f64> {
     })
 }
 
+/// A vector that is shorter is none: beside entries of 1 it is nothing, and its square is still a normal number.
+const NO_LENGTH: f64 = 1e-140;
+
 /// The two diagonals that are left of a matrix.
 struct Bidiagonal {
     diagonal: Vec<f64>,
@@ -64,7 +67,7 @@ struct Reflection {
 fn reflect<S: Simd>(simd: S, vector: &mut [f64]) -> Reflection {
     let norm = dot(simd, vector, vector).sqrt();
     match vector.first_mut() {
-        Some(head) if norm > 0.0 => {
+        Some(head) if norm > NO_LENGTH => {
             let first = -norm.copysign(*head);
             let factor = 1.0 / (norm * (norm + head.abs()));
             *head -= first;
@@ -229,16 +232,17 @@ fn rotation(one: f64, other: f64) -> (f64, f64, f64) {
 }
 
 impl Bidiagonal {
-    /// Sweeps until the upper diagonal is nothing beside the other; whether that was reached.
+    /// Sweeps until the upper diagonal is nothing beside the whole; whether that was reached.
+    ///
+    /// Each number that is left out moves a singular value by no more than itself, and their sum is no less than the
+    /// root of their squares' sum: relative to it, what is left out is less than the width times the rounding.
     fn reduce(&mut self) -> bool {
+        let squares = self.diagonal.iter().chain(&self.upper).map(|value| value * value);
+        let nothing = f64::EPSILON * squares.sum::<f64>().sqrt();
         let mut sweeps = SWEEPS * self.diagonal.len();
         let mut last = self.diagonal.len() - 1;
         while last > 0 {
-            let is_nothing = |at: &usize| {
-                let near = self.diagonal[*at].abs() + self.diagonal[at + 1].abs();
-                // What is below this was below the rounding of the largest entry already.
-                self.upper[*at].abs() <= f64::EPSILON * near.max(f64::EPSILON)
-            };
+            let is_nothing = |at: &usize| self.upper[*at].abs() <= nothing;
             let first = (0..last).rev().find(is_nothing).map_or(0, |at| at + 1);
             if first == last {
                 last -= 1;
@@ -248,18 +252,18 @@ impl Bidiagonal {
                 return false;
             }
             sweeps -= 1;
-            self.sweep(first, last);
+            self.sweep(first, last, nothing);
         }
         true
     }
 
     /// One sweep from `first` to `last`, by the least singular value of the last two rows where that is of use.
-    fn sweep(&mut self, first: usize, last: usize) {
+    fn sweep(&mut self, first: usize, last: usize, nothing: f64) {
         let shift = self.shift(last);
         let ratio = shift / self.diagonal[first].abs();
         let has_zero = self.diagonal[first..=last]
             .iter()
-            .any(|value| value.abs() <= f64::EPSILON);
+            .any(|value| value.abs() <= nothing);
         if has_zero || !ratio.is_finite() || ratio * ratio < f64::EPSILON {
             self.sweep_unshifted(first, last);
         } else {
@@ -353,6 +357,11 @@ mod tests {
             let sum = sum_of_singular_values(&flat).unwrap();
             assert!((sum / scale - 6.0).abs() < 1e-13, "{scale}: {sum}");
         }
+        // Wide, and of few dimensions: what the reflections leave of the others grows smaller with each step.
+        let wave = |row: usize, column: usize| ((row * 37 + column * 101) as f64).sin();
+        let low = DMatrix::from_fn(120, 5, wave) * DMatrix::from_fn(5, 117, wave);
+        let (sum, all) = (sum_of_singular_values(&low).unwrap(), known(&low));
+        assert!((sum / all - 1.0).abs() < 1e-13, "{sum} {all}");
         for value in [f64::NAN, f64::INFINITY] {
             let mut matrix = DMatrix::identity(3, 3);
             matrix[(2, 1)] = value;

@@ -70,8 +70,11 @@ pub struct Figure {
 
 /// Draws the open question and takes it away once it is answered.
 pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
-    let Some(open) = question else { return };
     let before = Id::unique("focus before the question");
+    let Some(open) = question else {
+        give_back(ctx, before);
+        return;
+    };
     // What had the keyboard gets it back: a question is an aside.
     let focused = ctx.memory(egui::Memory::focused);
     ctx.data_mut(|data| {
@@ -110,11 +113,25 @@ pub fn show(ctx: &Context, cx: &mut Cx<'_>, question: &mut Option<Question>) {
     }
     if response.inner || response.should_close() {
         *question = None;
-        let focused = ctx.data_mut(|data| data.remove_temp::<Option<Id>>(before));
-        if let Some(focused) = focused.flatten() {
-            ctx.memory_mut(|memory| memory.request_focus(focused));
-        }
     }
+}
+
+/// Gives the keyboard to what had it before the question. What is under a dialog may not have it until the frame after
+/// the dialog's last one is over.
+fn give_back(ctx: &Context, before: Id) {
+    let Some(focused) = ctx.data(|data| data.get_temp::<Option<Id>>(before)) else {
+        return;
+    };
+    if ctx.memory(|memory| memory.top_modal_layer().is_some()) {
+        ctx.request_repaint();
+        return;
+    }
+    ctx.data_mut(|data| data.remove_temp::<Option<Id>>(before));
+    // Unless a person has gone on already.
+    ctx.memory_mut(|memory| match focused {
+        Some(focused) if memory.focused().is_none() => memory.request_focus(focused),
+        _ => {}
+    });
 }
 
 /// Two buttons, the safe one first and focused; the answer once there is one.

@@ -288,12 +288,21 @@ pub fn rounded_up(value: f64, decimals: u8) -> String {
     let scale = 10f64.powi(i32::from(decimals));
     // A hair's width of rounding must not push 62.0 to 62.1.
     let shown = (value * scale - 1e-9).ceil().clamp(0.0, 100.0 * scale) / scale;
-    format!("{shown:.*}", usize::from(decimals))
+    // Adding nothing makes the negative zero of a rate just below one an ordinary one.
+    format!("{:.*}", usize::from(decimals), shown + 0.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_written_without_a_sign() {
+        for nothing in [0.0, -0.0, -1e-18, 1e-13] {
+            assert_eq!(rounded_up(nothing, 2), "0.00");
+            assert_eq!(of_hundred(nothing), "0");
+        }
+    }
 
     #[test]
     fn figures_of_the_design() {

@@ -41,6 +41,10 @@ reason-appears = { $rows ->
     [one] one row comes or goes
    *[other] up to { $rows } rows come or go
  }
+reason-emptied = { $rows ->
+    [one] one row is made blank
+   *[other] up to { $rows } rows are made blank
+ }
 reason-replaced = { $rows ->
     [one] one row takes any other value
    *[other] up to { $rows } rows take any other values

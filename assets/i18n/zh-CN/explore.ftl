@@ -41,6 +41,10 @@ reason-appears = { $rows ->
     [one] 一行出现或消失
    *[other] 最多 { $rows } 行出现或消失
  }
+reason-emptied = { $rows ->
+    [one] 一行被清空
+   *[other] 最多 { $rows } 行被清空
+ }
 reason-replaced = { $rows ->
     [one] 一行改为任意其他取值
    *[other] 最多 { $rows } 行改为任意其他取值

@@ -22,19 +22,24 @@ pub(super) fn compare(certificate: &Certificate, data: &Path) -> Vec<String> {
         }
         return reasons;
     }
-    let Some(table) = written(data) else {
+    let stated: Vec<&str> = certificate
+        .domain
+        .iter()
+        .flat_map(|domain| &domain.columns)
+        .map(|column| column.name.trim())
+        .collect();
+    let Some(table) = written(data, &stated) else {
         return reasons;
     };
     compare_count(certificate, table.rows(), "rows", &mut reasons);
-    if let Some(domain) = &certificate.domain {
-        let stated = domain.columns.iter().map(|column| column.name.trim());
+    if certificate.domain.is_some() {
         let schema = table.schema();
         let found: Vec<&str> = schema.fields().iter().map(|field| field.name().trim()).collect();
-        if !stated.clone().eq(found.iter().copied()) {
+        if found != stated {
             reasons.push(format!(
                 "the file has the columns {}, and the certificate's domain {}",
-                listed(found.into_iter()),
-                listed(stated)
+                listed(&found),
+                listed(&stated)
             ));
         }
     }
@@ -50,8 +55,8 @@ fn compare_count(certificate: &Certificate, found: usize, what: &str, reasons: &
     }
 }
 
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+fn listed(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
         "none".to_owned()
     } else {
@@ -59,16 +64,13 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// A table in the form that this program writes, so that nothing of it is guessed.
-fn written(data: &Path) -> Option<Table> {
+/// A table in the form that this program writes.
+fn written(data: &Path, names: &[&str]) -> Option<Table> {
     let format = TableFormat::from_path(data).ok()?;
     let form = if format == TableFormat::Csv {
-        let is_tabbed = data
-            .extension()
-            .is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
         FileForm {
             encoding: Some(TextEncoding::UTF_8),
-            delimiter: Some(Mark::of(if is_tabbed { b'\t' } else { b',' })),
+            delimiter: Some(Mark::of(delimiter(data, names))),
             quote: Some(Mark::of(b'"')),
             escape: Some(Mark::NONE),
             comment: Some(Mark::NONE),
@@ -82,4 +84,21 @@ fn written(data: &Path) -> Option<Table> {
         ..ReadOptions::default()
     };
     read_table(data, &options, &Progress::new()).ok()
+}
+
+/// The one under which the file's first line has these names, for it is that of the table which was learned from; a
+/// comma if there is none.
+fn delimiter(data: &Path, names: &[&str]) -> u8 {
+    let fits = |delimiter: &u8| {
+        let reader = csv::ReaderBuilder::new()
+            .delimiter(*delimiter)
+            .flexible(true)
+            .from_path(data);
+        let header = reader.and_then(|mut reader| reader.headers().cloned());
+        header.is_ok_and(|header| header.iter().map(str::trim).eq(names.iter().copied()))
+    };
+    // A single column has none: any delimiter fits.
+    let marks = (1..128).filter(|byte: &u8| byte.is_ascii_punctuation() || byte.is_ascii_whitespace());
+    let marks = marks.filter(|byte| !matches!(byte, b'"' | b'\n' | b'\r'));
+    std::iter::once(b',').chain(marks).find(fits).unwrap_or(b',')
 }

@@ -249,6 +249,7 @@ fn part_line(cx: &Cx<'_>, part: &PartSensitivity, outlook: &Outlook, settings: &
         Summed::Squares => "summed-squares",
     };
     let why = match part.reason {
+        Reason::Appears if outlook.relation() == Neighboring::ZeroOutOne => "reason-emptied",
         Reason::Appears => "reason-appears",
         Reason::Replaced => "reason-replaced",
         Reason::Moves => "reason-moves",
