@@ -8,7 +8,7 @@ use eframe::egui::{self, Context, ViewportCommand};
 use crate::engine::command::Command;
 use crate::engine::event::Area;
 use crate::engine::settings::{Folded, Sizes, Theme};
-use crate::engine::snapshot::{RunState, Snapshot};
+use crate::engine::snapshot::{RunState, RunView, Snapshot};
 use crate::gui::command::{Action, Page};
 use crate::gui::context::{Cx, Intent};
 use crate::gui::dialogs::{Purpose, Words};
@@ -109,7 +109,9 @@ impl Workbench {
     }
 
     fn perform(&mut self, ctx: &Context, snapshot: &Snapshot, action: Action) {
-        let active = snapshot.runs.iter().rev().find(|run| run.state.is_active());
+        // One that is stopping already can neither be stopped again nor held.
+        let is_held = |run: &&Arc<RunView>| run.state.is_active() && run.state != RunState::Stopping;
+        let active = snapshot.runs.iter().rev().find(is_held);
         match action {
             Action::OpenFile => {
                 let words = self.words("dialog-open");
