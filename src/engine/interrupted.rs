@@ -1,27 +1,23 @@
 //! Runs that were cut short, and what is kept of them: a checkpoint, a journal of steps and the curves each, in the
 //! folder `checkpoints` beside the ledger.
 
+mod kept;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::data::{Schema, Table};
-use crate::engine::command::{Method, PrivacyTarget, RunRequest};
+use crate::engine::command::{Method, PrivacyTarget};
 use crate::engine::event::{Area, Problem};
 use crate::engine::ledger_thread::LedgerHandle;
-use crate::engine::session::SessionData;
 use crate::engine::snapshot::Dataset;
-use crate::export::certificate::Resumed;
-use crate::export::{CheckpointFile, ExportError, Recipe, StepJournal, write_atomically};
+use crate::export::{CheckpointFile, ExportError, StepJournal, write_atomically};
 use crate::message;
-use crate::num::RandomOrigin;
 use crate::num::files::read_whole;
 use crate::privacy::ledger::{Entry, EntryId, Status};
-use crate::privacy::{CountedEvent, EventList, PrivacyEvent};
-use crate::train::StopReason;
 use crate::train::keep::TakenUp;
+pub(super) use kept::{Ended, KeptRun};
 
 /// How the name of a checkpoint ends.
 const CHECKPOINT: &str = "checkpoint";
@@ -41,66 +37,6 @@ const MOST_PLAIN: u64 = 10_000;
 
 /// Far more than the longest name that can be typed.
 const MOST_NAME_BYTES: u64 = 4096;
-
-/// What the engine keeps of a run beside its state: choices and public knowledge, the events, and the data set's
-/// keyed seal. No rows, and nothing read off rows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct KeptRun {
-    /// The reservation; none without a promise.
-    pub entry: Option<EntryId>,
-    /// The ledger's seal under the digest of the data: means nothing outside this installation.
-    pub seal: String,
-    /// Where the data is, and its schema.
-    pub data: SessionData,
-    /// The run, as a recipe file holds it.
-    pub recipe: String,
-    /// Everything that the plan charges.
-    pub planned: EventList,
-    /// All steps.
-    pub steps: u64,
-    /// Whether an earlier run on this data set was watched.
-    pub tuned: bool,
-    /// Whether private figures of this one may have been seen.
-    pub looked: bool,
-    /// How often it was taken up before.
-    pub resumed: Resumed,
-    /// What it came to, if it has ended: the checkpoint holds its generator then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ended: Option<Ended>,
-}
-
-/// What a run came to, beside its generator and what its plan says already.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Ended {
-    /// Every look at private rows, as it happened.
-    pub executed: EventList,
-    /// ε of what was executed.
-    pub epsilon: Option<f64>,
-    /// Steps done.
-    pub steps_done: u64,
-    /// Why it ended.
-    pub stopped: StopReason,
-    /// Where its noise came from.
-    pub random: RandomOrigin,
-    /// Whether a person may have chosen its end by private figures.
-    pub chose_checkpoint: bool,
-}
-
-impl KeptRun {
-    /// The run that was asked for.
-    ///
-    /// # Errors
-    /// When the recipe cannot be read.
-    pub fn request(&self) -> Result<RunRequest, Problem> {
-        let recipe: Recipe =
-            toml::from_str(&self.recipe).map_err(|error| Problem::new(Area::Train, &error))?;
-        let request = RunRequest::from_recipe(&recipe)?;
-        Ok(RunRequest {
-            watched: self.looked,
-            ..request
-        })
-    }
-}
 
 /// A run that was cut short, as it is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -364,41 +300,6 @@ impl KeptFiles {
             charged,
         };
         Ok((file.run, taken, journal))
-    }
-}
-
-impl KeptRun {
-    /// What of the plan is charged when the run has come to a step, counted with those that are free: they come first.
-    pub fn events_until(&self, step: u64) -> EventList {
-        let looks = |counted: &CountedEvent| match counted.event {
-            PrivacyEvent::PoissonSampledGaussian { steps, .. } => steps.saturating_mul(counted.count),
-            _ => 0,
-        };
-        let all: u64 = self.planned.events.iter().map(looks).sum();
-        let mut left = step.saturating_sub(self.steps.saturating_sub(all));
-        let mut charged = EventList::new(self.planned.neighboring);
-        for counted in &self.planned.events {
-            match &counted.event {
-                PrivacyEvent::PoissonSampledGaussian {
-                    sampling_rate,
-                    noise_multiplier,
-                    ..
-                } => {
-                    let steps = looks(counted).min(left);
-                    left -= steps;
-                    if steps > 0 {
-                        let event = PrivacyEvent::PoissonSampledGaussian {
-                            sampling_rate: *sampling_rate,
-                            noise_multiplier: *noise_multiplier,
-                            steps,
-                        };
-                        charged.push(event, 1);
-                    }
-                }
-                other => charged.push(other.clone(), counted.count),
-            }
-        }
-        charged
     }
 }
 
